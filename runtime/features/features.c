@@ -31,7 +31,8 @@ void features_open(struct features *f, const struct feature *const *rows, unsign
     for (unsigned i = 0; i < n; i++) {
         f->state[i] = f->memory + used;
         used += (rows[i]->state_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        assert(used <= sizeof f->memory); /* FEATURES_STATE_BYTES is the sum over all features */
+        assert(used <= sizeof f->memory); /* FEATURES_STATE_BYTES must hold the states of all
+                                           * features */
     }
 }
 
@@ -90,7 +91,7 @@ void features_loaded(struct features *f)
 
 /* ---- a conversation -------------------------------------------------------------------------- */
 
-/* Return true if row i or a later row is on. */
+/* Return true if the feature of row i or of a later row is on. */
 static bool any_from(const struct features *f, unsigned i)
 {
     return f != NULL && f->on >> i != 0;

@@ -49,8 +49,7 @@ static void add_block(uint32_t h[SHA1_WORDS], const uint8_t block[SHA1_BLOCK])
     }
 }
 
-/* Hash the key and the constant, 60 bytes, which fill two blocks with the end mark and the
- * length. */
+/* Hash the key and the constant. These 60 bytes, the end mark and the length fill two blocks. */
 static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
 {
     static const char constant[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

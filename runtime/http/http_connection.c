@@ -6,7 +6,8 @@
 #include "runtime/http/http_fields.h"
 #include "runtime/text/format_text.h"
 
-/* Bytes around a chunk: its size in four digits and CRLF; CRLF; the last chunk. */
+/* Bytes before a chunk (its size in four digits, CRLF), bytes after a chunk (CRLF), and bytes of
+ * the last chunk. */
 enum { CHUNK_HEAD = 6, CHUNK_END = 2, LAST_CHUNK = 5 };
 
 static void next_request(struct http_connection *c)
@@ -63,9 +64,9 @@ static bool is_unread(const struct http_connection *c)
     return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
 }
 
-/* Return true if the connection ends after an answer. If the body has not come yet, it ends if the
- * body is too long to be dropped, or if the client waits for 100 Continue: such a client may or may
- * not send the body, so nobody knows where the next request begins. */
+/* Return true if the connection ends after an answer. If the body has not come yet, the connection
+ * ends if the body is too long to be dropped, or if the client waits for 100 Continue: such a
+ * client may or may not send the body, so nobody knows where the next request begins. */
 static bool ends_after(const struct http_connection *c, const struct http_answer *a)
 {
     const struct http_request *r = &c->request;
@@ -250,7 +251,8 @@ static void take_frames(struct http_connection *c)
         if (event == HTTP_FRAMES_DATA) {
             uint16_t code = c->site->message(c->user, piece, n, last, text);
 
-            /* 0 means continue; else it is the closing frame's status (RFC 6455, section 7.4). */
+            /* 0 means continue; any other code is the status in the closing frame (RFC 6455,
+             * section 7.4). */
             if (code == HTTP_CLOSE_AT_ONCE) {
                 c->stage = HTTP_BROKEN;
                 return;

@@ -1,7 +1,7 @@
 /* One connection to an HTTP/1.1 server: requests in order, each with its answer, and WebSockets.
- * The owner of the sockets passes received bytes to http_connection_take and fetches bytes to
- * send from http_connection_fill whenever it likes. All calls for a connection come from one
- * thread. A site's functions may make only the calls that say so. */
+ * The owner of the sockets passes received bytes to http_connection_take and fetches bytes to send
+ * from http_connection_fill whenever it likes. All calls for a connection come from one thread. The
+ * functions of a site may call only those functions whose comments allow it. */
 #ifndef INGOT_RUNTIME_HTTP_CONNECTION_H
 #define INGOT_RUNTIME_HTTP_CONNECTION_H
 
@@ -33,23 +33,25 @@ struct http_site {
     void (*head)(void *user, const struct http_request *r);
     /* Takes a piece of the body of a request that has no answer yet. False: out of memory. */
     bool (*body)(void *user, const char *bytes, size_t n);
-    /* Handles the end of a request that has no answer yet: it calls http_connection_answer
-     * now or later. */
+    /* Handles the end of a request that has no answer yet. This function calls
+     * http_connection_answer at once, or the site does so later. */
     void (*whole)(void *user);
     /* Answers an invalid request at once (status, why); the connection ends afterwards. */
     void (*wrong)(void *user, int status, const char *error_message);
     /* Writes the next bytes (at most room) of the answer's body to `to`. Returns the number of
      * bytes, which may be 0. Sets *last with the last bytes of a streamed body; sets *failed if the
-     * rest is not available, and the connection is broken off. */
+     * rest is not available. The connection is then broken off. */
     size_t (*more)(void *user, char *to, size_t room, bool *last, bool *failed);
     /* Called when the answer has been sent. Another request may come. */
     void (*over)(void *user);
     /* Called when the WebSocket is open. */
     void (*opened)(void *user);
-    /* Takes a piece of a message, the end of the message if `last`, UTF-8 if `text`.
-     * Returns 0, or the code to close with; HTTP_CLOSE_AT_ONCE closes without a frame. */
+    /* Takes a piece of a message. last: the message ends with this piece; text: the message is
+     * marked as UTF-8. Returns 0, or the code to close with; HTTP_CLOSE_AT_ONCE closes without a
+     * frame. */
     uint16_t (*message)(void *user, const char *bytes, size_t n, bool last, bool text);
-    /* Returns the next message to send, unchanged until `said`, or NULL. */
+    /* Returns the next message to send, or NULL. The message must stay unchanged until `said` is
+     * called. */
     const char *(*say)(void *user, size_t *n);
     void (*said)(void *user);
 };
@@ -68,7 +70,7 @@ struct http_connection {
     const struct http_site *site;
     void *user;
     enum http_stage stage;
-    bool held; /* the site accepts no more of a body or a WebSocket for now */
+    bool held; /* for now the site accepts no more bytes of a body or a WebSocket */
     bool answered;
     bool drains;   /* the request has its answer: the rest of its body is dropped */
     bool upgrades; /* becomes a WebSocket once the request has ended */
@@ -101,9 +103,9 @@ bool http_connection_begun(const struct http_connection *c);
  * are none now. */
 size_t http_connection_fill(struct http_connection *c, char *to, size_t room);
 
-/* Answer the current request; the site calls this from any of its functions or between them.
- * The answer is sent at once, even if the request's body has not come: up to HTTP_DROPPED_BYTES
- * of the body are then dropped, or the connection ends after the answer. */
+/* Answer the current request; the site may call this from any of its functions, or later. The
+ * answer is sent at once, even if the request's body has not come: up to HTTP_DROPPED_BYTES of the
+ * body are then dropped, or the connection ends after the answer. */
 void http_connection_answer(struct http_connection *c, const struct http_answer *a);
 
 /* Make the request a WebSocket; the site calls this from its `head`. Returns 0, or the status

@@ -59,7 +59,8 @@ bool http_is_request_line(const char *line, size_t n)
     while (target < n && line[target] != ' ' && !is_control(line[target])) {
         target++;
     }
-    /* the line must end with " HTTP/1.1" */
+    /* the line must end with " HTTP/", a digit, a point and a digit; check_version() checks the
+     * digits */
     return target != 0 && n - target == 9 && memcmp(line + target, " HTTP/", 6) == 0 &&
            line[target + 7] == '.';
 }
@@ -229,8 +230,8 @@ enum http_path http_decode_path(const char *target, size_t n, char *path, size_t
         if (is_control(c) || target[at] == '#') {
             return HTTP_PATH_WRONG;
         }
-        /* Decode on after the room is full: a long path that is malformed is reported as
-         * malformed. */
+        /* Continue to decode when the room is full, so that a path that is long and malformed is
+         * reported as malformed. */
         fits = fits && out + 1 < room;
         if (fits) {
             path[out++] = c;

@@ -26,7 +26,7 @@ bool http_list_has(const char *list, size_t n, const char *item);
 bool http_field_has(const char *head, size_t n, const char *name, const char *item);
 
 /* Return true if a text (n bytes) is a host, or a host and a port (RFC 3986, section 3.2). A user
- * is not allowed (RFC 9110, section 4.2.4). The host may be empty. */
+ * name is not allowed (RFC 9110, section 4.2.4). The host may be empty. */
 bool http_is_authority(const char *text, size_t n);
 
 /* Write to path (room bytes with its NUL) the target's path without the query, and with its escapes

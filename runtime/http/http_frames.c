@@ -231,7 +231,8 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
     if (f->sends && message == NULL) { /* the rest of the message comes later */
         return 0;
     }
-    /* Control frames go between messages, never inside one, whose head has announced its length. */
+    /* Control frames go between messages, never inside a message, because its head has announced
+     * its length. */
     if (!f->sends) {
         at = fill_control(f, to, message == NULL);
         if (at != 0 || f->end_sent || message == NULL) {

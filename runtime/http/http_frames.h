@@ -32,10 +32,10 @@ struct http_frames {
     struct wslay_frame_context *wslay; /* NULL: none */
     const char *in;                    /* (in_bytes) received bytes that wslay has not taken yet */
     size_t in_bytes;
-    uint64_t left; /* bytes of the received frame that are still to come; `final`: a message ends
-                    * with this frame */
+    uint64_t left; /* bytes of the received frame that are still to come */
     uint8_t opcode;
-    bool final, inside; /* inside: a message has begun and has not ended */
+    bool final, inside; /* final: a message ends with this frame; inside: a message has begun and
+                         * has not ended */
     bool in_frame, is_text;
     uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) received part of a control frame */
     size_t control_bytes;
@@ -61,11 +61,12 @@ void http_frames_close(struct http_frames *f);
 void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
 
 /* Return the next event of the passed bytes. HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid until
- * the next call; *last is true if the message ends with it, *text if it is marked as UTF-8. */
+ * the next call; *last is true if the message ends with this piece, and *text is true if the
+ * message is marked as UTF-8. */
 enum http_frames_event http_frames_next(struct http_frames *f, const char **piece, size_t *n,
                                         bool *last, bool *text);
 
-/* Make the next frame an end frame with that code, after which nothing is sent. */
+/* Once no message is waiting, send an end frame with that code, and nothing after it. */
 void http_frames_end(struct http_frames *f, uint16_t code);
 
 /* Write bytes to send to `to` (room >= 160): control frames, then the message (n bytes, or NULL) as

@@ -14,7 +14,7 @@ bool http_is_address(const char *text)
            strncmp(text, secure, sizeof secure - 1) == 0;
 }
 
-/* Read the host from `at` on, which ends before `end`. Returns false if there is no host. */
+/* Read the host, which begins at `at` and ends before `end`. Returns false if there is no host. */
 static bool read_host(struct http_address *a, const char *at, const char *end)
 {
     /* RFC 3986, section 3.2.2: an IPv6 address is in brackets, because it has colons. */
@@ -40,7 +40,7 @@ static bool read_host(struct http_address *a, const char *at, const char *end)
     return true;
 }
 
-/* Read a port's digits between `at` and `end`. Returns false for others. */
+/* Read a port's digits from `at` to before `end`. Returns false if they are not a valid port. */
 static bool read_port(struct http_address *a, const char *at, const char *end)
 {
     uint32_t port = 0;
@@ -142,7 +142,7 @@ size_t http_range_ask(char text[HTTP_QUESTION_BYTES], const struct http_address 
     put(&t, "-");
     put_number(&t, first + n - 1);
     /* RFC 9110, section 13.1.5: if the contents have changed, the server sends all of them, with
-     * status 200. A weak tag may not be asked for; the date is used instead. */
+     * status 200. If-Range may not have a weak tag, so the date is used instead. */
     if (version->tag[0] == '"' || version->date[0] != '\0') {
         put(&t, "\r\nIf-Range: ");
         put(&t, version->tag[0] == '"' ? version->tag : version->date);

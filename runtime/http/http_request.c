@@ -151,7 +151,7 @@ static size_t scheme_bytes(const char *target, size_t n)
     return n > 8 && http_same(target, 8, "https://") ? 8 : 0;
 }
 
-/* Read the host of a whole address, from begin to end, which replaces the Host field (RFC 9112,
+/* Read the host of a whole address, from begin to end. This host replaces the Host field (RFC 9112,
  * section 3.2.2). Returns where the path begins, or NULL if the address names no host. */
 static const char *read_address(struct http_request *r, const char *begin, const char *end)
 {
@@ -169,7 +169,7 @@ static const char *read_address(struct http_request *r, const char *begin, const
     return begin;
 }
 
-/* Read the path from begin to end: "/path?query" ("?query" after a host), or the "*" of OPTIONS. */
+/* Read the path from begin to end: "/path?query", or the "*" of OPTIONS. */
 static bool read_path(struct http_request *r, const char *begin, const char *end)
 {
     bool is_star = *begin == '*' && begin + 1 == end;

@@ -264,7 +264,8 @@ enum err adapter_check_base(const struct adapter_header *h, const struct adapter
         const struct ingot_tensor *w = image_tensor(base, role, pairs[i].layer);
         uint32_t rows = w == NULL ? 0 : w->rows, cols = w == NULL ? 0 : w->cols;
 
-        if (role == INGOT_TOKEN_EMBEDDING) { /* an embedding takes a token and gives its row */
+        if (role == INGOT_TOKEN_EMBEDDING) { /* the input of an embedding is a token, and its output
+                                              * is the token's row */
             uint32_t swap = rows;
 
             rows = cols;

@@ -35,12 +35,13 @@ struct image {
 /* Check the header page of a file of file_bytes bytes: magic, version, CRC, bounds of every
  * parameter; sections aligned, in order, without gaps and inside the file. h is 8-byte aligned.
  * Clears *img and sets img->header. Errors: ERR_TRUNCATED, ERR_BAD_MAGIC, ERR_BAD_VERSION,
- * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what. */
+ * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what is wrong. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
-/* Parts of the checks, for a packer before it multiplies any numbers. They check the parameters, n
- * (at most INGOT_MAX_ROPES) ropes with n_factors factors, followed by zeros, and the layers without
- * the places of their weights. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+/* These functions are parts of the checks. A packer calls them before it multiplies any numbers.
+ * They check the parameters, n (at most INGOT_MAX_ROPES) ropes with n_factors factors, followed by
+ * zeros, and the layers without the places of their weights. Errors: ERR_BAD_HEADER,
+ * ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors);
@@ -61,8 +62,9 @@ enum err image_check_meta(struct image *img, const uint8_t *meta);
 enum err image_check_tokenizer(struct image *img, const uint8_t *section, uint64_t bytes,
                                uint32_t vocab);
 
-/* Return true if parameters and layer (NULL for roles outside layers) require a tensor to exist;
- * image_role_is_layer: return true if the role belongs to a layer. */
+/* image_role_presence tells whether, with these parameters and this layer (NULL for roles outside
+ * layers), a tensor of the role must be absent, may exist or must exist. image_role_is_layer
+ * returns true if the role belongs to a layer. */
 enum image_presence { IMAGE_ABSENT, IMAGE_OPTIONAL, IMAGE_DEMANDED };
 enum image_presence image_role_presence(const struct ingot_params *p, const struct ingot_layer *l,
                                         enum ingot_role role);
@@ -76,7 +78,7 @@ bool image_role_is_expert(enum ingot_role role);
  * biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
-/* Return the kind of layer number `layer` (< n_layers). */
+/* Return the entry of layer number `layer` (< n_layers) in the table of layers. */
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
 /* Return the table entry of a tensor: layer < n_layers for roles of a layer, INGOT_NO_LAYER for
@@ -84,8 +86,8 @@ const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 const struct ingot_tensor *image_tensor(const struct image *img, enum ingot_role role,
                                         unsigned layer);
 
-/* Return the type that stands in a model's name: that of a feed-forward's first matrix, or else the
- * output's type. */
+/* Return the type that a model's name shows: the type of a feed-forward's first matrix or, if there
+ * is none, the output's type. */
 unsigned image_main_type(const struct image *img);
 
 /* Return the most experts that a token takes in a layer; 0 if there are no experts. */
@@ -94,8 +96,8 @@ uint32_t image_most_experts(const struct image *img);
 /* Return the width of the widest recurrent mixer; 0 if there is none. */
 uint32_t image_inner_dim(const struct image *img);
 
-/* Return the most numbers that all heads of a layer have together: for a token's queries, or for
- * the attended values. */
+/* Return the room that a token needs for the numbers of all heads of any one layer: for their
+ * queries, and for their attended values. */
 uint32_t image_queries(const struct image *img);
 
 /* Return the longest sequence that uses LongRoPE's short factors; 0 if the model does not use
@@ -109,8 +111,9 @@ uint32_t image_last_written(const struct image *img);
 /* Return the types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
-/* Return how many segments there are, and the indices of three of them: the token embedding; the
- * tensors that a layer always needs; the output norm with an untied output. layer < n_layers. */
+/* Return how many segments there are, or the index of one of them: the segment of the token
+ * embedding, of the tensors that a layer always needs, or of the output norm and an untied output.
+ * layer < n_layers. */
 uint32_t image_segment_count(const struct image *img);
 uint32_t image_front_segments(const struct ingot_params *p); /* number of segments before those of
                                                               * layers */
@@ -147,9 +150,10 @@ const char *image_family_name(unsigned family);
 /* Return the name "f32", "q4_0", ..., as in types.def, or "unknown". */
 const char *image_type_name(unsigned type);
 
-/* Return the rows of a group, the columns of a chunk, the columns of a block (which divide
- * cols_padded), and the bytes of a row of cols_padded columns (an eighth of a group if rows are
- * interleaved). 0 for unknown types, and for the chunk of a type without groups. */
+/* In this order, these functions return: how many rows a group has; how many columns a chunk has;
+ * how many columns a block has (a divisor of cols_padded); and how many bytes a row of cols_padded
+ * columns has (an eighth of a group if rows are interleaved). The result is 0 for unknown types,
+ * and for the chunk of a type without groups. */
 uint32_t image_type_interleave(unsigned type);
 uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
@@ -159,8 +163,8 @@ size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
  * table for all tensors, FIG4 has one for each tensor. NULL if there is no table. */
 const int8_t *image_tensor_values(const struct ingot_tensor *t);
 
-/* Return true if a matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded,
- * other types need whole blocks. */
+/* Return true if a matrix of cols columns can have the type: columns of F32, F16, Q8_0 and Q4_0 are
+ * padded, and other types need whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
 
 /* Return true if the type suits a matrix whose rows belong to heads: its products must take f32
@@ -181,12 +185,13 @@ static inline bool image_type_is_packed(unsigned type)
     return type < 32 && (IMAGE_PACKED_TYPES >> type & 1) != 0;
 }
 
-/* Bytes of a tensor as it is stored, including the padding of rows and columns. 0 for a type
- * that does not allow the columns and for dimensions beyond the bounds of format.h. */
+/* Bytes of a tensor as it is stored, including the padding of rows and columns. The result is 0 if
+ * the type does not allow this number of columns, or if the dimensions exceed the bounds of
+ * format.h. */
 uint64_t image_tensor_bytes(unsigned type, uint32_t rows, uint32_t cols);
 
-/* Return false for an MTP head, whose output matrix is that of its model. An assistant has its
- * own. */
+/* Return false for an MTP head, which uses its model's output matrix. An assistant has its own
+ * output matrix. */
 static inline bool image_has_output(const struct ingot_params *p)
 {
     return p->mtp == 0 || p->target_dim != 0;
@@ -198,8 +203,8 @@ static inline uint32_t image_mtp_inputs(const struct ingot_params *p)
     return p->mtp * 2 * (p->target_dim != 0 ? p->target_dim : p->dim);
 }
 
-/* The shape that parameters and layer require of a tensor: rows and cols. Layer as for
- * image_role_presence. */
+/* Set *rows and *cols to the shape that the parameters and the layer require of a tensor. `l` is
+ * NULL for roles outside layers. */
 void image_role_shape(const struct ingot_params *p, const struct ingot_layer *l,
                       enum ingot_role role, uint32_t *rows, uint32_t *cols);
 

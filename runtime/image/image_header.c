@@ -246,8 +246,8 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
     return ERR_OK;
 }
 
-/* Return the most checksums of extents: of experts, whose number the layers give, and of a table's
- * rows. */
+/* Return the most checksums of extents. An extent is an expert, whose number the layers give, or
+ * the rows of one token in the table per layer. */
 static uint32_t most_extents(const struct ingot_params *p)
 {
     uint32_t rows = p->per_layer_dim != 0 ? p->vocab : 0;

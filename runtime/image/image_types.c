@@ -9,7 +9,7 @@ static const struct type_rule {
     uint32_t chunk;
     uint32_t padding;     /* columns are padded to a multiple of this */
     uint32_t block_bytes; /* bytes of `padding` columns of one row */
-    bool whole_blocks;    /* other numbers of columns are refused: no padding */
+    bool whole_blocks;    /* columns are not padded: their number must be a multiple of `padding` */
     bool packed;          /* TYPE_PACKED */
 } type_rules[INGOT_N_TYPES] = {
 #define PADDED false

@@ -14,7 +14,8 @@ enum err signature_check_block(const struct signing *g, const struct signature_b
 /* Hash the signed bytes: the head of the block, and the digests. */
 void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b);
 
-/* Write the name of a public key as 16 hexadecimal digits, NUL-terminated, or as bytes. */
+/* signature_key_id writes the name of a public key as bytes. signature_id_text writes these bytes
+ * as 16 hexadecimal digits, NUL-terminated. */
 enum { SIGNATURE_NAME_BYTES = 2 * SIGNATURE_ID_BYTES + 1 };
 void signature_key_id(uint8_t id[SIGNATURE_ID_BYTES], const uint8_t *key);
 char *signature_id_text(char text[SIGNATURE_NAME_BYTES], const uint8_t *id);

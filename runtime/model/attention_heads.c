@@ -1,8 +1,8 @@
-/* Latent keys (DeepSeek's MLA) are used in the absorbed form. All heads share a key: the layer's
- * compressed input, normed, and a part that rotates. The matrix that would make a head's key from
- * this row multiplies the query instead (ATTN_K_B), and the matrix that would make its value
- * multiplies the attended sum (ATTN_V_B). So the cache keeps one short row for each position, and
- * attention works as with one kv head. */
+/* Latent keys (DeepSeek's MLA) are used in the absorbed form. All heads share one key. This short
+ * row consists of the layer's compressed input, normed, and a part that rotates. The matrix that
+ * would make a head's key from this row multiplies the query instead (ATTN_K_B), and the matrix
+ * that would make the head's value multiplies the attended sum (ATTN_V_B). So the cache keeps one
+ * short row for each position, and attention works as with one kv head. */
 #include "runtime/model/attention_heads.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/image/image.h"
 
-/* Return the layer's row in a table of rotations for a token of the chunk. Use the row only if the
+/* Return the layer's row in a table of rotations for a token of the chunk. Call this only if the
  * layer has a rotation. */
 static const float *rotation(const struct transformer *t, float *const *tables, size_t token)
 {

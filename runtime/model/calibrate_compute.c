@@ -13,10 +13,11 @@ enum {
                               * type */
     REGION_BYTES = 64 << 20, /* bytes of weights to read in turn, more than a cache holds */
     CACHE_LINE = 64,
-    CHECKED = 32, /* alignment of a part of the bytes */
+    CHECKED = 32, /* the checksum is measured over 1/32 of the bytes */
     PROBE_TOKENS = 32,
     POSITION = 16,            /* position of the measured tokens */
-    PART = 8,                 /* weights of a matrix times tokens <= 1/8 of the bytes */
+    PART = 8,                 /* a matrix has at most 1/8 of the bytes, divided by the tokens, as
+                               * weights */
     MATRIX_HZ = 200,          /* measure each matrix for 5 ms */
     MATRIX_MOST_HZ = 66,      /* measure up to 15 ms if other programs disturb */
     LEAST_TIMES = 2,          /* measure at least twice; the first time warms up */
@@ -26,7 +27,8 @@ enum {
     WARM_LAYERS = 1,          /* number of layers before the first window */
     MOST_WINDOWS = 128,       /* more windows than can fit into the time */
     AGREE_PART = 8,           /* two times agree if they differ by less than 1 / 8 */
-    DOUBT_TIMES = 4,          /* this many times without agreement mean a disturbance */
+    DOUBT_TIMES = 4,          /* if the shortest of this many measurements do not agree, other
+                               * programs disturb */
     CHUNK_MOST_NS = 50000000, /* measure a chunk only if a layer's matrices take less than this */
 };
 
@@ -45,7 +47,8 @@ struct window {
 struct calibration {
     const struct platform_clock *clock;
     struct model *m;
-    struct kv_cache *kv;        /* one layer's memory, used for all; too large for a stack */
+    struct kv_cache *kv;        /* the cache of one layer, which all layers share; too large for a
+                                 * stack */
     struct layer_state *states; /* see layer_kinds.h */
     uint8_t *weights;
     size_t bytes;
@@ -109,8 +112,8 @@ static bool is_enough(const struct calibration *p, const struct least *l, uint64
     return ticks >= p->clock->hz / least_hz && (least_agrees(l) || ticks >= p->clock->hz / most_hz);
 }
 
-/* Return picoseconds for a byte of a matrix and a token, from the shortest time. The matrix has the
- * head's shape, or fewer rows if there is less room for logits. */
+/* Return how many picoseconds a byte of a matrix takes for one token, by the shortest measurement.
+ * The matrix has the head's shape, or fewer rows if there is less room for logits. */
 static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_tokens)
 {
     const struct transformer *t = &p->m->transformer;
@@ -172,7 +175,8 @@ static bool between_layers(void *context)
     p->n_layers++;
     p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
-    /* The length suits the clock, and many windows fit between disturbances. */
+    /* A window of this length is long enough for the clock's resolution, and short enough that many
+     * windows fit between disturbances. */
     if (ns >= WINDOW_NS) {
         end_window(p, ns);
         p->window = now;
@@ -197,8 +201,8 @@ static uint64_t undisturbed_rest(const struct calibration *p)
     return n == 0 ? 0 : sum / n;
 }
 
-/* Return nanoseconds of a layer and a token outside the layer's matrices. The last of the measured
- * passes may be partial. */
+/* Return how many nanoseconds a layer takes for one token outside the layer's matrices. The last of
+ * the measured passes may be incomplete. */
 static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];

@@ -45,7 +45,8 @@ static size_t hidden_stride(const struct transformer *t)
     return t->tensors[INGOT_EXPERT_DOWN]->cols_padded;
 }
 
-/* Compute this core's hidden values for an input, to `gate`: gate and up, then the activation. */
+/* Compute this core's hidden values for an input: multiply by the gate and up matrices, and write
+ * the activation to `gate`. */
 static void widen(const struct transformer *t, unsigned core, const uint8_t *extent,
                   const struct linear_input *in, float *gate, float *up)
 {

@@ -49,11 +49,12 @@ static inline bool is_cached(const struct transformer *t)
 /* ffn_experts_choose.c: choose the experts of this core's tokens. */
 void experts_choose(const struct transformer *t, unsigned core);
 
-/* After a barrier, return a token's weight of an expert, or NULL if the token does not take it. */
+/* After a barrier, return the weight that a token gives to an expert, or NULL if the token does not
+ * take the expert. */
 const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
 
-/* After a barrier, return how many tokens take an expert; on core 0, request all experts that
- * tokens take. */
+/* Call both after a barrier. experts_count_tokens returns how many tokens take an expert. On core
+ * 0, experts_ask requests all experts that tokens take. */
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
 

@@ -65,8 +65,8 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
     }
 }
 
-/* Return the rotation for positions that decrease by n, which is that of position n backwards.
- * Return NULL if the layer does not rotate. */
+/* Return the rotation for positions that decrease by n. This is the rotation of position n, with
+ * the opposite sign. Return NULL if the layer does not rotate. */
 static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {
     float *row;

@@ -269,8 +269,8 @@ void layer_run(const struct transformer *t, unsigned core)
     }
 }
 
-/* Return true if keys can be computed apart from the rest. With a second mixer, both run as a
- * whole, because they have the same input. */
+/* Return true if keys can be computed apart from the rest. If there is a second mixer, each of the
+ * two runs as a whole, because both have the same input. */
 static bool has_own_keys(const struct transformer *t)
 {
     return t->mixer->keys != NULL && t->parallel == NULL;

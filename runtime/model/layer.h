@@ -10,7 +10,7 @@
 
 enum { ROW_STEP = 8 }; /* cores share rows in whole interleaved groups */
 
-/* A role as a bit of a set of roles. */
+/* The bit of a role in a set of roles. */
 #define LAYER_ROLE(role) ((uint64_t)1 << (role))
 
 /* A kind of mixer or feed-forward. */
@@ -69,9 +69,9 @@ void layer_expand(const struct transformer *t, const struct ingot_tensor *w, siz
 /* Run the layer, whose weights are at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
-/* Do as layer_run, in two steps, when all weights of the layer are present: first the part for the
- * states, for every token; then the rest, without that part (t->has_keys), for the tokens that
- * continue. */
+/* Together these do the same as layer_run. All weights of the layer must be present.
+ * layer_run_first computes the part for the states, for every token. layer_run_rest computes the
+ * rest, without that part (t->has_keys), for the tokens that continue. */
 void layer_run_first(const struct transformer *t, unsigned core);
 void layer_run_rest(const struct transformer *t, unsigned core);
 
@@ -123,9 +123,9 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
-/* Return true if each core prepares the input itself, in its own rows of the activations. All cores
- * prepare a single token, because otherwise all would wait for the core that prepares it. Return
- * false if cores share the tokens. */
+/* Return true if each core prepares the input itself, in its own rows of the activations. Every
+ * core prepares a single token itself, because otherwise all cores would wait for the one that
+ * prepares it. Return false if cores share the tokens. */
 static inline bool layer_alone(const struct transformer *t)
 {
     return t->n_tokens == 1 && t->act.chunk >= t->workers->n_cores;

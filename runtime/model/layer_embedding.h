@@ -5,17 +5,18 @@
 
 #include "runtime/model/layer.h"
 
-/* Request the rows of the pass's tokens, once they are known; later put the rows as floats into
- * act.rows_per_layer. Core 0 only. Errors of the stream. */
+/* layer_embedding_ask requests the rows of the pass's tokens, once the tokens are known.
+ * layer_embedding_read later puts the rows as floats into act.rows_per_layer. Only core 0 calls
+ * these. Errors: those of the stream. */
 void layer_embedding_ask(struct transformer *t, const uint32_t *tokens, uint32_t n);
 enum err layer_embedding_read(struct transformer *t, uint32_t n);
 
-/* Before layer 0: act.per_layer becomes (rms(P x / sqrt(dim)) w + row sqrt(d)) / sqrt(2), d wide
- * for each layer. All cores call this; a barrier follows. */
+/* Before layer 0: act.per_layer becomes (rms(P x / sqrt(dim)) w + row sqrt(d)) / sqrt(2), with d =
+ * per_layer_dim numbers for each layer. All cores call this; a barrier follows. */
 void layer_embedding_begin(const struct transformer *t, unsigned core);
 
-/* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores. Return false if a part of
- * the weights will not arrive. */
+/* At a layer's end: x += rms(W (gelu(G x) * act.per_layer)) w. All cores call this. Return false if
+ * a part of the weights will not arrive. */
 bool layer_embedding_add(const struct transformer *t, unsigned core);
 
 #endif

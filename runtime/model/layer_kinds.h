@@ -6,9 +6,9 @@
 #include "runtime/image/image.h"
 #include "runtime/model/layer_state.h"
 
-/* Check that every layer's kinds are listed, have the tensors that they need and wait where its
- * phases begin. `image` has passed the reader's checks. After ERR_UNSUPPORTED image->error_message
- * names the layer. */
+/* Check that the kinds of every layer are listed, that the layer has the tensors that they need,
+ * and that they wait wherever a phase of the layer begins. `image` has passed the reader's checks.
+ * After ERR_UNSUPPORTED image->error_message names the layer. */
 enum err layer_check(struct image *image);
 
 /* Return the most bytes of work space that a token needs in a layer, besides the activations. */

@@ -6,9 +6,10 @@
 #include "runtime/compute/packed.h"
 #include "runtime/model/layer.h"
 
-/* The number of rows between two polls of the card, as many as a gemm of RVV takes at once. A whole
- * large matrix would take longer than the requests in flight. A narrow matrix takes more rows, up
- * to POLL_PRODUCTS products, because each start costs as much as a row or two. */
+/* The number of rows between two polls of the card, as many as a gemm of RVV takes at once. Without
+ * polls inside a large matrix, the requests in flight would end and the card would idle. A narrow
+ * matrix takes more rows, up to POLL_PRODUCTS products, because starting a gemm costs as much as a
+ * row or two. */
 enum { POLL_ROWS = 128, POLL_PRODUCTS = 1 << 19, PADDED_COLS = 32 };
 
 static size_t rows_between_polls(const struct ingot_tensor *w, const struct linear_input *in)

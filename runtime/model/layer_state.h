@@ -30,7 +30,7 @@ struct layer_state_io {
 };
 
 enum layer_mark {
-    LAYER_MARK_PASS,   /* undoes the pass that begins; valid until the next mark */
+    LAYER_MARK_PASS,   /* lets the pass that now begins be undone; valid until the next mark */
     LAYER_MARK_KEPT,   /* marks the beginning of a turn; the latest few are kept */
     LAYER_MARK_PREFIX, /* marks the end of sequences' common beginning, until the next such mark or
                         * a cut before it */
@@ -39,8 +39,8 @@ enum layer_mark {
 struct layer_state_kind {
     const char *name;
 
-    /* Returns the bytes of memory that a state needs, 64-byte aligned and zeroed, as `self`. If it
-     * is NULL or returns 0, the kind has its own `self`. */
+    /* Returns the bytes of memory that a state needs, 64-byte aligned and zeroed, as `self`. If the
+     * function is NULL or returns 0, the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
     /* Prepare the memory. NULL if no preparation is needed. */
@@ -53,12 +53,13 @@ struct layer_state_kind {
      * layer. NULL if the kind needs no data. */
     void (*begin)(struct layer_state *st, uint32_t position);
 
-    /* Waits, when the pass reaches the layer, until the state can be read, and written from
-     * `position` on. Errors of the device to which the state spills. NULL if always ready. */
+    /* Called when the pass reaches the layer. Waits until the state can be read, and can be written
+     * from `position` on. Errors: those of the device to which the state spills. NULL if the state
+     * is always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
-    /* Called when the layer is computed, and `end` tokens are in the state. Errors as for enter.
-     * NULL if not needed. */
+    /* Called when the layer is computed, and `end` tokens are in the state. Errors: those of enter.
+     * NULL if the kind has nothing to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
     /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL if `cut` can

@@ -1,8 +1,9 @@
 /* Adapters in use on a model compute y = W x + sum s B (A x), one after the other. The core that
  * prepares x for the matrix also computes the first half, u = s A x. The core that computes rows of
  * the result adds the second half, y += B u. Adapters need no further barrier; a model without
- * adapters spends one test on them. For equal bits everywhere, A x is a gemv of floats, times s;
- * then expand_f32 adds B u, adapters in order, before the bias. */
+ * adapters spends one test on them. To get the same bits everywhere, the order is fixed: A x is a
+ * gemv of floats, and is multiplied by s; then expand_f32 adds B u, one adapter after the other,
+ * before the bias is added. */
 #ifndef INGOT_RUNTIME_LORA_H
 #define INGOT_RUNTIME_LORA_H
 

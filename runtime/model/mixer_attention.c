@@ -73,8 +73,8 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
-/* Return how many tokens a block with room for `n` takes: above 8 a multiple of 8, because scores
- * are computed 16 positions at a time, up to the last token's position. */
+/* Return how many tokens a block with room for `n` takes. Above 8 it takes a multiple of 8, because
+ * scores are computed for 16 positions at a time, up to the position of the block's last token. */
 static uint32_t whole_tokens(uint32_t n)
 {
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
@@ -215,7 +215,8 @@ static void norm_rows(const struct transformer *t, unsigned core, float *rows, s
     }
 }
 
-/* Compute queries through a low rank, stored where the attended sum will be. */
+/* Compute queries through a low rank. The low-rank numbers are stored where the attended sum will
+ * be. */
 static void project_low(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

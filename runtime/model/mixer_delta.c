@@ -47,7 +47,8 @@ static size_t head_dim(const struct ingot_layer *l)
     return l->inner_dim / l->inner_heads;
 }
 
-/* A part is the channels of a group's q or k or of a head's v: 2 n_groups + inner_heads parts. */
+/* A part has the channels of one group's q, of one group's k, or of one head's v. There are 2
+ * n_groups + inner_heads parts. */
 struct part {
     size_t first, n;
 };

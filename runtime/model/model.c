@@ -69,7 +69,7 @@ static enum err reserve_all(struct model *m)
     return ERR_OK;
 }
 
-/* If there is a file, check now, and not only when it is written, that it is large enough for the
+/* If keys and values spill to a file, check already now that the file is large enough for the
  * plan. */
 static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 {
@@ -145,9 +145,9 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* Check a signed model before measuring its speed, so that a bad model is refused at once.
- * But if weights stream, the plan needs rates first. Rates also tell how long the check
- * takes. */
+/* Check a signed model before measuring its speed, so that a bad model is refused at once. But if
+ * weights stream, measure first, because the plan needs the rates. The rates also tell how long the
+ * check takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {
     return setup->signing != NULL && setup->calibrate && !setup->draft &&
@@ -306,7 +306,7 @@ uint32_t model_most_guesses(const struct model *m)
 {
     return m->request.work.logits_rows > MODEL_LEARN_ROWS
                ? m->plan.logits_rows - 1
-               : 0; /* so few rows are for parallel sequences or learning */
+               : 0; /* so few rows are not for guesses, but for parallel sequences or learning */
 }
 
 uint64_t model_planned_bytes(const struct model *m)

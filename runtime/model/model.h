@@ -34,15 +34,15 @@ enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES 
 
 struct model_setup {
     struct memory_range ram; /* the arena */
-    const struct file *file; /* outlives the model; if its device is an io_core's, a core may leave
-                              * the workers to serve it */
+    const struct file *file; /* outlives the model; if an io_core can serve the file's device, a
+                              * core may leave the workers to do so */
     struct workers *workers; /* started */
     const struct kernels *kernels;
     const struct signing *signing; /* key with which the file must be signed, or NULL if no
                                     * signature is needed */
     struct plan_limits limits;
-    const struct file *kv_file;   /* writable file for keys and values that spill; planning does
-                                   * without it */
+    const struct file *kv_file;   /* writable file for keys and values that spill; not needed for
+                                   * planning */
     bool experts_ahead;           /* predict and request the experts of the next layer */
     uint32_t pins;                /* number of slots for a layer's experts */
     const struct file *use_file;  /* counts of the model's experts (expert_use.h), or NULL */
@@ -61,7 +61,8 @@ struct model_setup {
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;
     uint32_t sequences;       /* number of sessions computed in parallel; 0 means one */
-    uint32_t spare_sequences; /* add up to this many sessions if weights lose little memory */
+    uint32_t spare_sequences; /* add up to this many sessions, if they leave nearly as much memory
+                               * for weights */
     bool draft;               /* the model is a draft: all in memory, without texts of its own, with
                          * a short chunk and at most its model's context */
 };

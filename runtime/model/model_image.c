@@ -41,7 +41,7 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
                       size_t bytes, const void **out)
 {
     const void *at = file_memory(m->file, offset, bytes);
-    struct file_read *read = &m->stream.ring.slots[0].read; /* still free for this read */
+    struct file_read *read = &m->stream.ring.slots[0].read; /* no transfer uses this slot yet */
     char error_message[200] = "";
     void *copy;
     enum err error;

@@ -9,7 +9,7 @@
 enum err model_refuse(struct model *m, enum err error, const char *error_message);
 
 /* Fill m->image with the header and tables of m->file. Check header and tables, and the signature
- * if setup needs one. Errors as model_open. */
+ * if setup needs one. Errors: those of model_open. */
 enum err model_open_image(struct model *m, const struct model_setup *setup);
 
 #endif

@@ -127,7 +127,8 @@ void mtp_take_keys(const struct transformer *t, struct attention_block *b)
 
     b->layer = mtp_key_layer(model->image, t->data);
     b->kv = model->pass_parts[0].states[b->layer].self;
-    b->first_position--; /* a window counts the token's own key, which does not exist */
+    b->first_position--; /* a window also counts the token's own key, but an assistant's token has
+                          * none */
     b->window -= b->window != 0;
 }
 

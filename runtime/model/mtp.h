@@ -1,7 +1,8 @@
-/* An MTP head is a few layers that guess the tokens after a model's next token. The head's input
- * for a token is the token's row of the model's embedding, and the hidden state after the last norm
- * of the token before. The output matrix is the model's. In this folder transformer.c and
- * mixer_attention.c use this; transformer_mtp says where the hidden states are.
+/* An MTP head is a few layers that guess the tokens after a model's next token. For each token the
+ * head's input has two halves: the token's row of the model's embedding, and the hidden state of
+ * the token before, after the last norm. The output matrix is the model's. In this folder
+ * transformer.c and mixer_attention.c use these functions; struct transformer_mtp says where the
+ * hidden states are.
  *
  *   x = W [ rms(embedding(token)) * w_token | rms(hidden(token before)) * w_hidden ]
  *
@@ -30,8 +31,9 @@ static inline bool mtp_is_assistant(const struct image *image)
     return image->header->params.target_dim != 0;
 }
 
-/* Return the model's layer whose keys an assistant's layer reads, which is the last layer with a
- * window or the last without. Returns the number of layers if there is none. */
+/* Return the model's layer whose keys an assistant's layer l reads. These are the keys that the
+ * model's last attention layer with a window uses, or the last one without a window if l has none.
+ * Returns the number of layers if there is none. */
 uint32_t mtp_key_layer(const struct image *model, const struct ingot_layer *l);
 
 /* Let a block of an assistant's queries read the keys of its model. */

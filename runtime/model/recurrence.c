@@ -99,7 +99,8 @@ static void convolve_part(const struct transformer *t, const struct channels *c,
     }
 }
 
-/* Keep the last rows, in ascending order. After few tokens, some kept rows move forward. */
+/* Keep the last rows, in ascending order. If the pass has fewer tokens than rows are kept, some of
+ * the old rows move to the front. */
 static void keep_rows(const struct channels *c)
 {
     for (size_t j = 0; j < c->n_kept; j++) {

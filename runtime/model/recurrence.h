@@ -72,7 +72,8 @@ struct recurrence_columns {
  * `last`. `at` and `last` count the columns of all heads. */
 struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last);
 
-/* Return the start of columns of a sequence's state, and their shape for the kernels. */
+/* Return where these columns begin in a sequence's state. *shape becomes their shape for the
+ * kernels. */
 float *recurrence_matrix(const struct transformer *t, const struct transformer_part *p,
                          const struct recurrence_columns *c, struct state_shape *shape);
 

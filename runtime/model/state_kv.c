@@ -127,7 +127,7 @@ static enum err move_tiers(struct kv_cache *kv, uint32_t layer, uint32_t n,
     return ERR_OK;
 }
 
-/* Move layers that spill one after another, as in a pass. */
+/* Layers whose pages spill to the card are moved one after the other, as in a pass. */
 static enum err move_pages(const struct layer_state *st, uint32_t n,
                            const struct layer_state_io *io)
 {

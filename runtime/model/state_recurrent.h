@@ -10,7 +10,8 @@
 
 enum { RECURRENT_KEPT = 2 }; /* number of turns whose beginnings are kept */
 
-/* A copy of the state after n tokens. n is 0 without a copy and, in `now`, for an empty state. */
+/* A copy of the state after n tokens. n is 0 if there is no copy; in `now`, 0 means an empty
+ * state. */
 struct recurrent_copy {
     float *values; /* (n_values) */
     uint32_t n;

@@ -24,11 +24,12 @@ struct transformer;
 /* The data that an MTP head (mtp.h) takes from the model whose tokens it guesses. */
 struct transformer_mtp {
     struct transformer *model; /* NULL without an MTP head, or before its model is known */
-    struct transformer *seen;  /* the transformer, model's or head's, whose last pass has the hidden
-                                * states */
+    struct transformer *seen;  /* the transformer of the model or of the head: its last pass
+                                * computed the hidden states that are used */
     uint32_t row;              /* that pass's token whose state belongs to `position` */
-    uint32_t position;         /* position in the head's sequence; the next one has the next row;
-                                * all tokens of an assistant have this position of the model */
+    uint32_t position;         /* position in the head's sequence to which `row` belongs; the next
+                                * position has the next row. All tokens of an assistant have this
+                                * position in the model's sequence */
 };
 
 enum { TRANSFORMER_PARTS = 8 }; /* the most sequences of a pass */
@@ -41,7 +42,7 @@ struct transformer_part {
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters in use on the sequence, or NULL */
     bool is_long;               /* all keys of the sequence have LongRoPE's long factors */
-    uint32_t skip;              /* results of this many first tokens are not needed, 0 to n */
+    uint32_t skip;              /* 0 to n: the results of the first `skip` tokens are not needed */
 };
 
 struct transformer {
@@ -122,8 +123,9 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
  * logits_rows. With a tiled head, call only once for each pass. Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* Return the hidden state (dim) f32, after the last norm and not adapted, of a token of the last
- * pass that was not skipped. The state is valid until the next call. */
+/* Return the hidden state (dim) f32 of a token of the last pass. The token must not have been
+ * skipped. The state is after the last norm, and is not adapted. The state is valid until the next
+ * call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 
 /* Do as transformer_logits, for the n tokens of the pass in `tokens`, in ascending order. */

@@ -192,7 +192,7 @@ static void start_address(struct net *n)
         ip_addr_t router = IPADDR4_INIT(fixed.gateway.addr);
 
         netif_set_addr(&n->netif, &fixed.address, &fixed.mask, &fixed.gateway);
-        /* Home routers resolve names, too; with DHCP the server names others. */
+        /* Home routers also resolve names. With DHCP the server says which machines do so. */
         dns_setserver(0, &router);
     }
 }
@@ -278,7 +278,7 @@ const char *net_trouble(const struct net *n)
     return n->trouble[0] != '\0' ? n->trouble : NULL;
 }
 
-/* Announce the name, and the server under it (RFC 6762). */
+/* Announce the board's name, and the HTTP server under this name (RFC 6762). */
 static void open_name(struct net *n)
 {
     mdns_resp_init();

@@ -54,8 +54,8 @@ struct net_setup {
     const char *time;
 };
 
-/* Return the size of struct net; set it up in zeroed memory. net_open returns NULL after an error;
- * *why is then a sentence without a full stop. */
+/* net_bytes returns the size of struct net. net_open sets it up in zeroed memory; after an error it
+ * returns NULL, and *why is a sentence without a full stop. */
 size_t net_bytes(void);
 struct net *net_open(void *memory, const struct net_setup *setup, const char **why);
 
@@ -85,8 +85,9 @@ bool net_is_up(const struct net *n);
 /* Return NULL, or why the name does not lead to this board. */
 const char *net_trouble(const struct net *n);
 
-/* With `time`: return the seconds since 1970 at the clock's start, or 0 if not known yet, and the
- * server that reported them. Corrections change it. */
+/* If `time` was given: net_date returns the seconds since 1970 at the time when the clock started,
+ * or 0 if they are not known yet. A later correction changes this number. net_date_from returns the
+ * server that reported it. */
 uint64_t net_date(const struct net *n);
 const char *net_date_from(const struct net *n, char text[NET_ADDRESS_BYTES]);
 /* Return true if no server has answered the last three questions. */

@@ -214,8 +214,8 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
-/* Return the option that is meant: before lines had names, pins= with a number meant
- * pinned=. */
+/* Return the option that is meant: before GPIO lines had names, pins= with a number meant what
+ * pinned= means now. */
 static enum option today(enum option which, const char *value, const struct options_report *report)
 {
     char shown[OPTIONS_SHOWN_BYTES];

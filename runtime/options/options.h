@@ -95,8 +95,8 @@ enum option_log { LOG_OFF, LOG_ON };
 /* WATCH: the policy learns, but its choices are not used. EXPLORE: now and then the policy tries
  * another choice. */
 enum option_policy { POLICY_OFF, POLICY_WATCH, POLICY_ON, POLICY_EXPLORE };
-/* DEMAND requests experts when a router names them; AHEAD also when the next router will probably
- * name them. */
+/* DEMAND requests experts when a router names them. AHEAD also requests the experts that the next
+ * layer's router will probably name. */
 enum option_experts { EXPERTS_DEMAND, EXPERTS_AHEAD };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_pcie { PCIE_GEN2, PCIE_GEN3 };
@@ -272,9 +272,9 @@ enum err options_parse(struct options *o, const char *args, const struct options
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
 
-/* Set one option from its name ("temp") and value, both NUL-terminated and without quotes: for
- * argv. value is NULL for a flag. Errors as options_parse; an unknown name gives ERR_NOT_FOUND
- * without a message. */
+/* Set one option from its name ("temp") and value, both NUL-terminated and without quotes, as in
+ * argv. value is NULL for a flag. Errors: those of options_parse; an unknown name gives
+ * ERR_NOT_FOUND without a message. */
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
@@ -316,8 +316,8 @@ void options_put_back(struct options *o, const struct options_kept *kept);
 /* Return the option of this name, or OPTION_COUNT if there is none. */
 enum option options_of_name(const char *name);
 
-/* Return the text in front of an option's "="; return its values as the end of a sentence "NAME
- * takes ...". Both are static strings. */
+/* options_name returns the text in front of an option's "=". options_accepts returns the values
+ * that the option takes, as the end of a sentence "NAME takes ...". Both are static strings. */
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 

@@ -1,4 +1,5 @@
-/* Splits the boot arguments into options, and answers unknown ones. */
+/* Splits the boot arguments into options, and reports unknown options with the most similar known
+ * name. */
 #include "runtime/options/options_private.h"
 
 #include <string.h>

@@ -64,7 +64,7 @@ bool options_find_choice(const char *choices, const char *value, uint32_t *place
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,
                               const struct options_report *report);
 
-/* Set an option; value is NULL for an option without a value. Errors as options_set. */
+/* Set an option; value is NULL for an option without a value. Errors: those of options_set. */
 enum err options_set_one(struct options *o, enum option which, const char *value,
                          const struct options_report *report);
 

@@ -57,7 +57,8 @@ static uint32_t choose_distance(struct session *s)
 {
     uint32_t distance = KEPT_MARKS_LEAST;
 
-    /* Without recurrent states a block costs only its keys: short blocks fit more prompts. */
+    /* Without recurrent states a block costs only its keys. So short blocks cost no more per
+     * token. */
     if (!session_block_has_marks(s)) {
         return KEPT_DISTANCE;
     }

@@ -1,21 +1,22 @@
-/* Computed prompts, in blocks: a prompt that begins like an earlier prompt computes only its new
- * tokens, in any sequence, also after a restart. Blocks are kept in memory, and in a file if there
- * is one.
+/* Keeps computed prompts, in blocks. If a prompt begins like an earlier prompt, only its new tokens
+ * are computed, whatever its sequence is, and also after a restart. Blocks are kept in memory, and
+ * in a file if there is one.
  *
- * A block has `distance` tokens: their ids, their keys and values, and for models with a
- * recurrence the state after the last token, called its mark. A block follows its parent, which it
- * names by a serial number that is never used twice. So sequences share the blocks of a common
- * beginning, and equal ids after different beginnings are different blocks. Blocks are found
- * by a hash of model, parent and ids; then the ids are compared. The memory is limited: the block
- * that was used longest ago is dropped, and the end of a sequence counts as older than its
- * beginning.
+ * A block has `distance` tokens: their ids, their keys and values, and for models with a recurrence
+ * the state after the last token, called its mark. A block follows its parent, which it names by a
+ * serial number that is never used twice. So sequences share the blocks of a common beginning, and
+ * equal ids after different beginnings are different blocks. Blocks are found by a hash of model,
+ * parent and ids; then the ids are compared. The memory is limited: the block that was used longest
+ * ago is dropped, and the end of a sequence counts as older than its beginning.
  *
  *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values,
- *         marks, each filled up to whole sectors. A slot's sector has the checksums of its bytes,
- * and is written last, so a slot that a power cut interrupts is not valid.
+ *         marks, each filled up to whole sectors.
  *
- * A reader of the file sees the conversations, so it is as private as a saved conversation. Core 0
- * only, between passes. */
+ * A slot's sector in the table has the checksums of the slot's bytes, and is written last. So if
+ * the power fails while a slot is written, the slot is not valid.
+ *
+ * Whoever can read the file sees the conversations, so the file is as private as a saved
+ * conversation. Only core 0 calls these functions, between passes. */
 #ifndef INGOT_RUNTIME_KEPT_H
 #define INGOT_RUNTIME_KEPT_H
 
@@ -82,8 +83,8 @@ struct kept {
  * initialized; a file of another model starts again. */
 bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);
 
-/* Return the number of tokens at whose multiples a sequence's passes have to end (struct
- * session_group), because states are copied there. 0: passes may end anywhere. */
+/* A sequence's passes have to end at multiples of a number of tokens (struct session_group),
+ * because states are copied there. Return this number; 0: passes may end anywhere. */
 uint32_t kept_step(const struct kept *k);
 
 /* Call after a prompt was put into s: moves the kept blocks with which it begins into the states.

@@ -96,8 +96,9 @@ struct saved_chat {
     bool is_older;   /* after a load: a newer one in the file is damaged or unreadable */
 };
 
-/* Return the file's size for the whole state, for a conversation without any layer's state, and for
- * a full context. */
+/* Return the size of a file for the whole state (_bytes), for a conversation without the states of
+ * layers (_least_bytes), for a prefix of n_ids tokens (_bytes_of), and for a full context
+ * (_most_bytes). */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */

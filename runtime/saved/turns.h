@@ -22,9 +22,9 @@ struct turns {
     struct turn list[TURNS_MOST]; /* the oldest first */
     char text[TURNS_TEXT_BYTES];
     uint32_t text_bytes;
-    /* Bytes at the end of list[i]'s text that are known to be a person's words, said in this
-     * conversation since it began here; 0 if none. Words that a person must have said are searched
-     * only in these bytes (chat_act.c). */
+    /* How many bytes at the end of list[i]'s text are certainly a person's words that were said
+     * here, in this conversation; 0 if none. Words that a person must have said are searched only
+     * in these bytes (chat_act.c). */
     uint32_t said[TURNS_MOST];
     /* Number of list[i]'s record in the turn log, for later judgements of the turn; 0: none since
      * the start. */

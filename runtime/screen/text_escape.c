@@ -104,7 +104,8 @@ static void set_look(struct text_look *look, uint32_t n)
     }
 }
 
-/* A colour out of 256 or more (38, 48) has its own numbers, which must be skipped. */
+/* Numbers 38 and 48 choose one of 256 or more colours. The numbers after them belong to this
+ * colour, so stop there. */
 static void set_looks(struct text_screen *t)
 {
     uint32_t n = min_u32(t->n_numbers + 1, TEXT_SCREEN_NUMBERS);

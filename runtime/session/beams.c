@@ -185,7 +185,7 @@ static void bring(struct search *b, uint32_t beam)
     b->live[beam].sequence = NULL;
 }
 
-/* A reply ends with its beam's tokens: keep it if it is the best so far. */
+/* A reply ends with its beam's tokens. Keep the reply if it is the best so far. */
 static void end_one(struct search *b, const struct candidate *c)
 {
     double score = c->score / (b->length + 1);

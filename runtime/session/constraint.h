@@ -33,7 +33,8 @@ struct constraint_kind {
     /* Restore the kept logits (vocab), with minus infinity for tokens that may not come next.
      * Return how many tokens may come (one of them is *only), or 0 if the check took too long. */
     uint32_t (*mask)(struct constraint *c, float *logits, uint32_t *only);
-    /* The first returns true if the text may end here, the second if nothing can come after it. */
+    /* may_end returns true if the text may end here; is_complete returns true if nothing can come
+     * after it. */
     bool (*may_end)(struct constraint *c);
     bool (*is_complete)(struct constraint *c);
 };

@@ -174,7 +174,8 @@ void reply_text_end(struct reply_text *r)
     utf8_writer_flush(&r->writer);
 }
 
-/* Return true if the text ends with one of the marks, or is one. */
+/* Return true if the text ends with one of the marks or, if `whole` is true, is one of the
+ * marks. */
 static bool ends_with(const char *const *marks, const char *text, size_t bytes, bool whole)
 {
     for (unsigned i = 0; i < N_MARKS; i++) {

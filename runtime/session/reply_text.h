@@ -63,8 +63,8 @@ bool reply_text_holds(const struct reply_text *r);
 /* The reply has ended: write text that was held back, unless a stop string ended it. */
 void reply_text_end(struct reply_text *r);
 
-/* Return whether a text is a mark of thoughts, and whether the text before a reply ends with the
- * opening mark. */
+/* reply_text_is_mark returns true if a text is a mark of thoughts. reply_text_opens returns true if
+ * the text before a reply ends with an opening mark; white space after the mark is ignored. */
 bool reply_text_is_mark(const char *text, size_t bytes);
 bool reply_text_opens(const char *text, size_t bytes);
 

@@ -72,7 +72,7 @@ bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
     return id == r->session->model->tokenizer.head->bos;
 }
 
-/* Return the constraint on the reply at present, or NULL. Thoughts are free. */
+/* Return the constraint on the reply at present, or NULL. Thoughts are not constrained. */
 static struct constraint *constraint_of(const struct reply_tokens *r)
 {
     return r->text.part == REPLY_THOUGHTS ? NULL : r->params->constraint;

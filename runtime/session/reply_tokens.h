@@ -24,15 +24,16 @@ void reply_tokens_begin(struct reply_tokens *r);
 /* Return true if id ends the reply without being part of it. */
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
-/* With a constraint: call keep before the sampler destroys the logits (vocab), then the second
- * function with the sampled token. The second returns this token if it may come next, otherwise
- * another allowed token, or INGOT_NO_TOKEN if none is allowed (see result->end). */
+/* If there is a constraint, call reply_tokens_keep before the sampler destroys the logits (vocab),
+ * and then reply_tokens_allow with the sampled token. This returns the token if it may come next,
+ * otherwise another allowed token, or INGOT_NO_TOKEN if none is allowed (see result->end). */
 void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);
 
-/* If the params ask for scores: read the scores from the logits before the sampler destroys
- * them, and then pass the scores of the picked token id to the sink, which gets the token next. */
+/* If the params ask for scores, the first function reads the scores from the logits before the
+ * sampler destroys them. The second function then passes the scores of the picked token id to the
+ * sink, which gets the token next. */
 void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores *s,
                               const float *logits);
 void reply_tokens_say_scores(const struct reply_tokens *r, struct token_scores *s, uint32_t id,

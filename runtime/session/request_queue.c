@@ -34,8 +34,8 @@ static uint32_t round_of(const struct request_queue *q)
     return q->n_taken / REQUEST_ROUND + 1;
 }
 
-/* Return true if later requests may still overtake the oldest request. Later requests may then
- * overtake any other, because none was overtaken in more rounds than the oldest. */
+/* Return true if later requests may still overtake the oldest request. If so, they may overtake any
+ * other request, too, because no request was overtaken in more rounds than the oldest. */
 static bool may_pass(const struct request_queue *q)
 {
     const struct request *oldest = &q->list[0];

@@ -1,8 +1,8 @@
-/* Logits are processed in blocks: most blocks need no cleaning and have no logit that may be
- * picked, as their maximum shows.
+/* Logits are processed in blocks. A block's maximum shows whether a logit of the block may be
+ * picked at all; most blocks have none, and need no cleaning.
  *
- * All filters keep a prefix of the candidates in order of falling logits. So one walk down a
- * heap finds the end of the shortest prefix, and only kept candidates are sorted
+ * All filters keep a prefix of the candidates in order of falling logits. So one walk down a heap
+ * finds the end of the shortest prefix, and only kept candidates are sorted
  * (sampler_candidates.c). */
 #include "runtime/session/sampler.h"
 

@@ -82,16 +82,17 @@ struct sampler_guess {
     float share[SAMPLER_GUESS_MOST]; /* sum 1 */
 };
 
-/* As sampler_pick, for a draft's logits; *g gets the distribution: the SAMPLER_GUESS_MOST most
- * likely tokens that pass the filters. */
+/* Works like sampler_pick, for a draft's logits. *g gets the distribution over the
+ * SAMPLER_GUESS_MOST most likely tokens that pass the filters. */
 uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                        size_t n_recent, const struct kernels *k, void *scratch,
                        struct sampler_guess *g);
 
-/* Returns the next token, distributed as by sampler_pick, given that id was drawn from g: id
- * with probability min(1, p / q), otherwise a token from the excess of p over q. If another
- * token than id is returned, the guess was wrong. Other arguments and errors as for
- * sampler_pick; if g->n is 0, the result is that of sampler_pick. */
+/* Judges the guess `id`, which was drawn from g, and returns the next token with the same
+ * distribution p as sampler_pick. It returns id with probability min(1, p / q), otherwise a token
+ * drawn from the excess of p over q. If another token than id is returned, the guess was wrong.
+ * Other arguments and errors as for sampler_pick; if g->n is 0, the result is that of
+ * sampler_pick. */
 uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                        size_t n_recent, const struct kernels *k, void *scratch,
                        const struct sampler_guess *g, uint32_t id);

@@ -1,5 +1,5 @@
-/* Find the logits that may be picked without looking at most logits, and give the best first with
- * a heap. */
+/* Find the logits that may be picked, but skip most blocks by their maximum, and give the best
+ * logits first with a heap. */
 #include "runtime/session/sampler_candidates.h"
 
 #include <assert.h>
@@ -17,8 +17,8 @@ enum {
 };
 
 /* Without top_k, candidates are searched in steps of LEAST_STEP below the largest logit. A logit
- * that is FAR_BELOW the largest is negligible against e^0, even 250,000 times. The slacks are much
- * larger than the errors of an exponent and of sums. */
+ * that is FAR_BELOW the largest has a negligible weight; even the sum of 250,000 such weights is
+ * negligible against e^0. The slacks are much larger than the errors of an exponent and of sums. */
 static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
 
 /* Compare by a total order, so that every way of sorting gives the same sequence. */

@@ -121,9 +121,9 @@ void session_forget_guesses(struct session *s);
 /* A turn begins: later cuts can return to this point without computing tokens again. */
 void session_mark(struct session *s);
 
-/* As session_run, with n guesses (at most model_most_guesses, and within the context) in the same
- * pass. The guesses are at session_room(). Afterwards the sequence, the
- * logits and the hash are as after session_run. Errors as session_run. */
+/* Works like session_run, but computes n guesses (at most model_most_guesses, and within the
+ * context) in the same pass. The guesses are at session_room(). Afterwards the sequence, the logits
+ * and the hash are as after session_run. Errors: those of session_run. */
 enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
 
 /* Add id, as session_put does. Return true if id is the next guess, which session_take_guess
@@ -131,16 +131,16 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
 bool session_put_next(struct session *s, uint32_t id);
 void session_take_guess(struct session *s);
 
-/* As session_append, but passes the logits of every position to `visit`: for perplexity and
- * `ingot logits`. */
+/* Works like session_append, but passes the logits of every position to `visit`. Perplexity and
+ * `ingot logits` use this. */
 typedef void session_visit_fn(void *context, uint32_t position, const float *logits);
 enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
                               session_visit_fn *visit, void *context);
 
-/* Compute the mean of the last hidden states, after the last norm, of n >= 1 tokens at
- * session_room(), as if no tokens came before them. *mean (dim) is valid until the session is used
- * again. The sequence stays, with all its tokens pending, even after an error. Errors as
- * session_run. */
+/* Compute the mean of the hidden states after the last norm, over the n >= 1 tokens at
+ * session_room(). The tokens are computed as if no tokens came before them. *mean (dim) is valid
+ * until the session is used again. The sequence stays, with all its tokens pending, even after an
+ * error. Errors: those of session_run. */
 enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, const float **mean);
 
 /* ---- saving and loading ---- */

@@ -1,5 +1,6 @@
-/* Copy a part of a sequence's states into another sequence that begins with the same tokens:
- * keys and values of some tokens, and, at a mark, states that cannot be split (of a recurrence). */
+/* Copy a part of a sequence's states into another sequence that begins with the same tokens: the
+ * keys and values of some tokens, and the states at a mark, if the model has states that cannot be
+ * split (those of a recurrence). */
 #ifndef INGOT_RUNTIME_SESSION_BLOCK_H
 #define INGOT_RUNTIME_SESSION_BLOCK_H
 

@@ -26,11 +26,10 @@ struct session_group {
     uint64_t n_tokens; /* count of all passes */
 };
 
-/* Run one pass over pending tokens: at least one token of each sequence that has any;
- * sequences with more share the rest of the chunk. A sequence has logits until the next pass
- * if its last token was in this pass; all others have none.
- * ERR_BAD_ARGUMENT: nothing is pending. Other errors as session_run; the sequences are then as
- * before the pass, or have fewer tokens cached. */
+/* Run one pass over pending tokens: at least one token of each sequence that has any; sequences
+ * with more share the rest of the chunk. A sequence has logits until the next pass if its last
+ * token was in this pass; all others have none. ERR_BAD_ARGUMENT: nothing is pending. Other errors:
+ * those of session_run. The sequences are then as before the pass, or have fewer tokens cached. */
 enum err session_group_pass(struct session_group *g, const struct stop *stop);
 
 #endif

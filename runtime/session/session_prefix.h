@@ -54,19 +54,21 @@ bool session_prefix_hold(struct session *s, uint32_t n);
 /* Call after tokens were put: if the sequence now begins with the prefix, the prefix is cached. */
 void session_prefix_adopt(struct session *s);
 
-/* Call before a pass: makes the states those of the sequence's first tokens. */
+/* Call before a pass. If the states hold tokens of a prefix with which the sequence does not begin,
+ * this cuts the states back to the tokens that both share. */
 void session_prefix_settle(struct session *s);
 
 /* Call when all states are about to be computed again: afterwards the prefix is kept again. */
 void session_prefix_again(struct session *s);
 
 /* Return how many of n tokens the next pass may have, so that it ends where a state must be copied.
- * Call the second function after the pass. */
+ * Call session_prefix_reached after the pass. */
 uint32_t session_prefix_limit(const struct session *s, uint32_t n);
 void session_prefix_reached(struct session *s);
 
-/* Call before another sequence is loaded: this drops the prefix. Call the second function after
- * the load, because the new sequence may begin with the prefix, too. */
+/* Call session_prefix_lose before another sequence is loaded; it drops the prefix. Call
+ * session_prefix_find_again after the load, because the new sequence may begin with the prefix,
+ * too. */
 void session_prefix_lose(struct session *s);
 void session_prefix_find_again(struct session *s);
 

@@ -17,7 +17,7 @@ void session_rope_settle(struct session *s)
     if (s->n_ids == 0 || s->is_long == is_long) {
         return;
     }
-    session_prefix_settle(s); /* makes the states those of this sequence */
+    session_prefix_settle(s); /* now the states have no tokens of another sequence */
     session_prefix_again(s);
     (void)session_cut_states(s, 0);
     s->logits = NULL;

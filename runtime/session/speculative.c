@@ -9,8 +9,9 @@
 #include "runtime/session/speculative_mtp.h"
 #include "runtime/text/format_text.h"
 
-/* Rates that are assumed before any are measured. Requested guesses save passes over a slow card;
- * compared with these a guess costs little (docs/experiments/guessing-ahead.md). */
+/* Rates that are assumed before any are measured. A user requests guesses to save passes over a
+ * slow card. Compared with such a pass a guess costs little
+ * (docs/experiments/guessing-ahead.md). */
 #define FIRST_RATE 0.7f
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f

@@ -100,9 +100,9 @@ void speculative_follow(struct speculative *s, const struct stop *stop);
  * SAMPLER_NO_TOKEN: see sampler_pick. */
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler);
 
-/* Compute the token that session_put_next added: without a pass if it was guessed, otherwise
- * with a pass that includes new guesses. most: number of tokens wanted after this one, at least 1.
- * Errors as session_run. */
+/* Compute the token that session_put_next added: without a pass if it was guessed, otherwise with a
+ * pass that includes new guesses. most: number of tokens wanted after this one, at least 1. Errors:
+ * those of session_run. */
 enum err speculative_run(struct speculative *s, struct sampler *sampler, uint32_t most,
                          const struct stop *stop);
 

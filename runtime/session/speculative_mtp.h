@@ -1,8 +1,8 @@
-/* An MTP head as a draft (runtime/model/mtp.h): its sequence is the model's from some token on, and
- * each of its tokens needs the model's hidden state of the token before. Only the model's last
- * pass has these states, so the head runs once per pass.
+/* An MTP head as a draft (runtime/model/mtp.h): the head's sequence is the model's sequence from
+ * some token on, and each token of the head needs the model's hidden state of the token before.
+ * Only the model's last pass has these states, so the head runs once per pass.
  *
- * An assistant as a draft: it needs the same hidden states, but keeps nothing. So an assistant's
+ * An assistant as a draft needs the same hidden states, but keeps nothing. So an assistant's
  * sequence begins anew with each draft, and the assistant runs only for guesses. */
 #ifndef INGOT_RUNTIME_SPECULATIVE_MTP_H
 #define INGOT_RUNTIME_SPECULATIVE_MTP_H
@@ -14,8 +14,9 @@
 enum err speculative_mtp_check(struct model *draft, const struct model *model);
 
 /* Open the MTP head or the assistant of the session's model as the draft; a head computes the same
- * prompts. The draft is dropped if nothing is guessed, or if what it needs is not in memory: a
- * head needs the model's output matrix, an assistant its keys and values. */
+ * prompts. The draft is dropped if nothing is guessed, or if the model's data that it needs are not
+ * in memory. A head needs the model's output matrix, and an assistant needs the model's keys and
+ * values. */
 void speculative_mtp_open(struct speculative *s);
 
 /* Make the draft's sequence equal to the session's first n ids, with the logits after the last id.

@@ -168,7 +168,8 @@ enum err exfat_mount(struct fat32 *fs, uint64_t sector)
 
     if (first == ERR_OK)
         return ERR_OK;
-    /* The damaged region has the size of the volume's sectors, so try all possible sizes. */
+    /* The size of the volume's sectors is stated only in the damaged region, so try all possible
+     * sizes. */
     for (unsigned shift = SHIFT_512; shift <= SHIFT_4096; shift++) {
         uint64_t copy = sector + ((uint64_t)REGION_SECTORS << (shift - SHIFT_512));
 

@@ -33,7 +33,8 @@ struct exfat_tables {
  * device. */
 enum err exfat_find_tables(struct fat32 *fs, struct exfat_tables *out);
 
-/* As fat32_next_entry, for exFAT. Damaged sets of entries are skipped; dir->damaged is set. */
+/* Works like fat32_next_entry, for exFAT. Damaged sets of entries are skipped; dir->damaged is
+ * set. */
 enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out);
 
 #endif

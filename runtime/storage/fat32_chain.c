@@ -130,8 +130,8 @@ static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, boo
 
 /* ---- free clusters --------------------------------------------------------------------------- */
 
-/* Find the next run of at most `most` free clusters in one FAT, from *at on. *n is 0 without a free
- * cluster. *at advances past the run. */
+/* Find the next run of at most `most` free clusters in one FAT, from *at on. *n is 0 if there is no
+ * free cluster. *at advances past the run. */
 static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64_t most,
                             uint32_t *first, uint64_t *n)
 {
@@ -217,7 +217,7 @@ enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
     return e == ERR_OK && n == 0 ? fat32_fail(fs, ERR_NO_SPACE, "the card is full") : e;
 }
 
-/* Find the first run that is long enough. *n is 0 without such a run. */
+/* Find the first run that is long enough. *n is 0 if there is no such run. */
 static enum err find_whole(struct fat32 *fs, uint64_t wanted, uint32_t *first, uint64_t *n)
 {
     uint32_t at = 2;

@@ -10,7 +10,8 @@
 /* Write n sectors from fs->buffer. ERR_IO, ERR_TIMEOUT. */
 enum err fat32_put_sectors(struct fat32 *fs, uint64_t sector, uint32_t n);
 
-/* Zero a cluster. Unless `first` (512 bytes) is NULL, write it to the cluster's first sector. */
+/* Fill a cluster with zeros. If `first` (512 bytes) is not NULL, its bytes become the cluster's
+ * first sector. */
 enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *first);
 
 /* Set *cluster to a free cluster. ERR_NO_SPACE. */

@@ -58,8 +58,8 @@ enum err fat32_prove_file(struct fat32_proof *p, struct fat32 *fs, const struct 
 
 /* Check whether folder/name may be made (fat32_write.h) or replaced. The table may be reused
  * afterwards. ERR_BAD_ARGUMENT: a folder has that name. ERR_UNSUPPORTED: the existing file is
- * read-only. ERR_TOO_FRAGMENTED: it has too many pieces for the table. Other errors as
- * fat32_prove_file. */
+ * read-only. ERR_TOO_FRAGMENTED: the existing file has too many pieces for the table. Other errors:
+ * those of fat32_prove_file. */
 enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *folder,
                          const char *name, const struct file_table *table);
 

@@ -102,7 +102,7 @@ bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_by
  * AA. */
 bool fat32_is_boot_sector(const uint8_t *boot);
 
-/* Read the description of a volume from its boot sector at fs->first_sector. Errors as
+/* Read the description of a volume from its boot sector at fs->first_sector. Errors: those of
  * fat32_mount. */
 enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot);
 

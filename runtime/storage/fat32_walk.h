@@ -24,7 +24,7 @@ uint64_t fat32_clusters_of(const struct fat32 *fs, uint64_t bytes);
  * its end. */
 enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x);
 
-/* Visit all folders and files, from the root on. Errors as fat32_visit_chain. */
+/* Visit all folders and files, from the root on. Errors: those of fat32_visit_chain. */
 enum err fat32_walk(struct fat32_proof *p);
 
 #endif

@@ -90,8 +90,8 @@ static void file_slot_submit(struct file_read *r, struct file_slot *slot)
 
     if (slot->backoff > 0) {
         slot->backoff--;
-        file_end_silence(r); /* this wait is not the device's; the number of retries limits
-                              * it */
+        file_end_silence(r); /* do not count this wait as silence of the device; the number of
+                              * retries limits it */
         return;
     }
     slot->request.done = false;

@@ -77,9 +77,9 @@ enum err halves_write_buffer(struct halves *v, uint64_t at, size_t bytes);
 /* Checks all of a valid half. Returns ERR_OK if its save is complete, ERR_BAD_CHECKSUM or
  * ERR_BAD_MODEL if it may be overwritten. */
 typedef enum err halves_check_fn(void *context, unsigned half);
-/* Choose the half that must stay, the newest complete half. If a higher number in the header
- * sufficed, the next save could overwrite the only good half. ERR_IO: neither half can be read, so
- * neither may be overwritten. Errors of check. */
+/* Choose the half that must stay, which is the newest complete half. A higher number in its header
+ * is not enough: if that half is damaged, the next save could overwrite the only good half. ERR_IO:
+ * neither half can be read, so neither may be overwritten. Errors of check. */
 enum err halves_choose_kept(const struct halves *v, halves_check_fn *check, void *context,
                             unsigned *kept);
 uint64_t halves_next_sequence(const struct halves *v);

@@ -59,7 +59,7 @@ uint32_t partitions_crc32(uint32_t crc, const uint8_t *data, uint32_t bytes)
     return ~crc;
 }
 
-/* Return the size of another disk's blocks, in sectors. */
+/* Return the other of the two possible block sizes of disks, in sectors. */
 static uint32_t other_block(uint32_t block)
 {
     return block == 1 ? BIG_BLOCK : 1;
@@ -93,7 +93,7 @@ static void bound(struct partitions *all, const struct partition *other)
     for (unsigned i = 0; i < all->n; i++) {
         struct partition *p = &all->list[i];
 
-        /* Guesses count blocks of another size, so only guesses limit a guess. */
+        /* A guess was computed with another block size, so only other guesses limit it. */
         if (p->is_guess != other->is_guess || p->sector == 0)
             continue;
         if (other->sector > p->sector && other->sector < p->end)

@@ -233,7 +233,8 @@ static enum err open_model(struct storage *s, struct block_device *d, const char
     return open_on_card(s, d, name, table, out);
 }
 
-/* Set the message if no device is a candidate: if known, why the place's device cannot be used. */
+/* Set the message if no device is a candidate. If the place has a device that cannot be used, the
+ * message says why. */
 static enum err no_device(struct storage *s, const struct place *place, const char *name)
 {
     for (unsigned i = 0; place != NULL && i < s->n_devices; i++) {

@@ -77,7 +77,7 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
                             struct file *out);
 
 /* Check that storage_find_model would find a file of that name. The contents are not read, and
- * files in use do not change. Errors as storage_find_model. */
+ * files in use do not change. Errors: those of storage_find_model. */
 enum err storage_check_model(struct storage *s, const char *name);
 
 /* Return the bounce of a device in devices[], or NULL if the device needs none. */
@@ -93,7 +93,7 @@ typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
 /* Resolve adapters/NAME.ingot on the first drive or card that has it; or visit all adapters, sorted
- * by name. Errors as storage_find_model; ERR_BAD_ARGUMENT as storage_find_save. */
+ * by name. Errors: those of storage_find_model, and ERR_BAD_ARGUMENT as in storage_find_save. */
 enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
                               struct file *out);
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
@@ -122,9 +122,9 @@ extern const char storage_name_rule[];
 /* Resolve saves/NAME.sav on the first drive or card that has it to *out. `name` is, for example,
  * "chat"; `bytes` is the size to save, or 0 to load. If the file is missing, the message has the
  * command that makes it, and names the card's other saves. Here and below, a file to be written was
- * proved to share no clusters (fat32_proof.h). Errors as storage_find_model; ERR_BAD_ARGUMENT: the
- * name has characters that are not allowed. ERR_UNSUPPORTED: the file is read-only.
- * ERR_BAD_FILESYSTEM: the card is damaged. */
+ * proved to share no clusters (fat32_proof.h). Errors: those of storage_find_model;
+ * ERR_BAD_ARGUMENT: the name has characters that are not allowed. ERR_UNSUPPORTED: the file is
+ * read-only. ERR_BAD_FILESYSTEM: the card is damaged. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);
 

@@ -25,8 +25,8 @@ static void log_device(struct storage *s, const struct block_device *d)
 
 /* ---- memory that DMA does not reach --------- ----------------------------------------------- */
 
-/* Take memory that DMA reaches: from RAM outside the arena; if that has none, and only during the
- * start, from the memory of models. */
+/* Take memory that DMA reaches, from RAM outside the arena. If there is none, take it from the
+ * memory of models, but only during the start. */
 static uint8_t *take_in_reach(struct storage *s, uint64_t end)
 {
     uint8_t *taken = NULL;
@@ -91,7 +91,7 @@ struct bounce *storage_bounce(struct block_device *device)
 /* ---- at the start ---------------------------------------------------------------------------- */
 
 /* Return true if a core moves the device's data. Drives have their own DMA, and only core 0 may
- * poll a USB drive: it reads the keyboard from the same controller. */
+ * poll a USB drive, because core 0 reads the keyboard from the same controller. */
 static bool needs_cpu(const struct storage_setup *setup, const struct block_device *d)
 {
     const struct platform_storage *storage = &setup->platform->storage;
@@ -100,7 +100,8 @@ static bool needs_cpu(const struct storage_setup *setup, const struct block_devi
            d->kind == BLOCK_CARD && d->memory == NULL;
 }
 
-/* Put the fronts that device number i needs before the driver's device. */
+/* Put the fronts that device number i needs (a bounce, an io_core) in front of the driver's
+ * device. */
 static void put_fronts(struct storage *s, unsigned i)
 {
     struct block_device *d = open_bounce(s, &s->bounces[i], s->found[i]);
@@ -189,7 +190,8 @@ static void take_device(struct storage *s, struct block_device *d)
     s->n_devices += is_new;
     if (d->in_use || d->error_message != NULL) {
         s->fronted[i] = is_new ? d : s->fronted[i];
-        s->fronted[i]->error_message = d->error_message; /* keep the front for its requests */
+        s->fronted[i]->error_message = d->error_message; /* keep the front, because it may have
+                                                          * requests in flight */
     } else {
         put_fronts(s, i);
     }

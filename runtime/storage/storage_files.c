@@ -172,7 +172,8 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
     return e;
 }
 
-/* Read a small file completely. If there is no file, the message ends with `maker`, the advice. */
+/* Read a small file completely. If there is no file, the message ends with `maker`, which says how
+ * to make one. */
 static enum err read_whole(struct storage *s, const char *path, const char *maker,
                            const struct file_table *table, struct storage_memory *memory)
 {

@@ -12,8 +12,8 @@ __attribute__((format(printf, 3, 4))) enum err storage_fail(struct storage *s, e
 enum err storage_card_error_message(struct storage *s, const struct block_device *device,
                                     enum err e);
 
-/* Check that a file shares no clusters with a file in use (storage_know_open). Otherwise it returns
- * ERR_BAD_FILESYSTEM. */
+/* Check that a file shares no clusters with a file in use (storage_know_open). Return
+ * ERR_BAD_FILESYSTEM if it shares any. */
 enum err storage_check_apart(struct storage *s, const struct file *f);
 
 /* Write a line to the log. */

@@ -62,8 +62,7 @@ struct kv_pages {
     uint32_t position; /* position where the run began */
     uint32_t valid;    /* positions left after a loss, or UINT32_MAX */
     const struct file *file;
-    struct stream *stream; /* polls these reads; its stats and message include
-                            * them */
+    struct stream *stream; /* polls these reads; its stats and error message include them */
     uint32_t n_layers;
     uint32_t next; /* layer that is requested next */
     struct kv_pages_slot slots[KV_PAGES_SLOTS];
@@ -72,8 +71,9 @@ struct kv_pages {
     struct file_read write;
 };
 
-/* Return the bytes of n_spilled layers in the file, and the bytes that all layers
- * then take in memory. n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
+/* kv_pages_file_bytes returns the bytes of n_spilled layers in the file. kv_pages_memory_bytes
+ * returns the bytes that all layers then take in memory. n_spilled is 0 (kv_cache_bytes() in
+ * memory) or at least KV_PAGES_LEAST. */
 uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);
 uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, struct kv_types types,
@@ -92,19 +92,21 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
 
 /* The next three functions do nothing if s is NULL, because all layers are in memory.
  *
- * Begin a run through all layers in order, with `position` positions in the cache. With `all` the
- * run also reads pages that no later query sees. */
+ * Begin a run through all layers in order, with `position` positions in the cache. If `all` is
+ * true, the run also reads pages that no later query sees. */
 void kv_pages_begin(struct kv_pages *s, uint32_t position, bool all);
 
-/* Wait until the layer's keys and values may be read, and written from the run's position on. After
- * errors of file.h and ERR_BAD_CHECKSUM the stream has the message, the pass is over, and
+/* Wait until the layer's keys and values may be read, and may be written from the run's position
+ * on. After errors of file.h and ERR_BAD_CHECKSUM the stream has the message, the pass is over, and
  * kv_pages_take_valid returns how many positions are left. */
 enum err kv_pages_enter(struct kv_pages *s, uint32_t layer);
 
-/* Call when the layer has `end` positions. Errors as above, but no earlier position is lost. */
+/* Call when the layer has `end` positions. Errors: those of kv_pages_enter, but no earlier position
+ * is lost. */
 enum err kv_pages_leave(struct kv_pages *s, uint32_t layer, uint32_t end);
 
-/* Return how many positions are left after a loss; UINT32_MAX if none since the last call. */
+/* Return how many positions are left after a loss, or UINT32_MAX if nothing was lost since the last
+ * call. */
 uint32_t kv_pages_take_valid(struct kv_pages *s);
 
 /* Give up the pass. Waits for requests in flight, and empties the slots. */

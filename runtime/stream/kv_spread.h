@@ -1,12 +1,13 @@
-/* Decides which layers may spill keys and values to the card, and, if not all have to spill, which
- * of these do. */
+/* Decides which layers may spill their keys and values to the card. If not all of these have to
+ * spill, it also decides which ones do. */
 #ifndef INGOT_RUNTIME_STREAM_KV_SPREAD_H
 #define INGOT_RUNTIME_STREAM_KV_SPREAD_H
 
 #include "runtime/image/image.h"
 
-/* Return the number of layers that may spill, which keep keys and values that no other layer reads.
- * Keys and values that another layer reads would have left memory before that layer's turn. */
+/* Return the number of layers that may spill. These are the layers whose own keys and values no
+ * other layer reads. If another layer read them, they would have left memory before that layer's
+ * turn. */
 uint32_t kv_spread_most(const struct image *image);
 
 /* A walk through the layers in order. */

@@ -117,8 +117,9 @@ static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64
                image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes);
 }
 
-/* Stream with a head in tiles. The head's first rows stay in `parts` / HEAD_PARTS of the common
- * room, and in what layers leave. A tied embedding is then not in memory either. */
+/* Stream with a head in tiles. The head's first rows stay in memory. They get `parts` / HEAD_PARTS
+ * of the common room, and the room that the layers leave. A tied embedding is then not in memory
+ * either. */
 static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                          enum plan_head_form form, uint64_t parts)
 {
@@ -247,7 +248,7 @@ static bool try_experts(struct plan *plan, const struct image *image, uint64_t l
         return false;
     }
     plan_weigh(&w, image, true);
-    other.experts.n_slots = 1; /* the smallest cache comes first */
+    other.experts.n_slots = 1; /* begin with the smallest cache */
     if (!try_dense(&other, &w, limit - least)) {
         return false;
     }

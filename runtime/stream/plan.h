@@ -1,5 +1,6 @@
-/* The planner computes every region's size, and which weights stay in memory, before any are read,
- * from a model's header and tables, the context length and the available memory. */
+/* Before any weights are read, the planner computes the size of every region, and which weights
+ * stay in memory. It uses a model's header and tables, the context length and the available
+ * memory. */
 #ifndef INGOT_RUNTIME_PLAN_H
 #define INGOT_RUNTIME_PLAN_H
 
@@ -12,8 +13,8 @@
 #include "runtime/image/image.h"
 
 enum {
-    PLAN_SLOTS = 2,              /* cores compute from one while the other fills; pinning a layer
-                                  * saves more time than a third slot */
+    PLAN_SLOTS = 2,              /* cores compute from one slot while the other fills; pinning a
+                                  * layer saves more time than a third slot */
     PLAN_MOST_ROWS = 4,          /* groups of rows that are kept if the embedding streams */
     PLAN_EXPERT_BYTES = 20,      /* bytes of struct stream_expert, of which each expert has one */
     PLAN_TABLE_ROWS = 32,        /* number of tokens whose rows of the table per layer are kept */
@@ -51,9 +52,9 @@ struct plan_rates {
                      * low */
 };
 
-/* How often a token's expert was found at each place of the order in which its layer's experts are
- * kept, summed over all layers. A cache of n slots has the experts before place n. total is 0 if
- * the use is unknown. */
+/* The experts of each layer are kept in an order. found[i] counts how often an expert that a token
+ * took was at place i of this order, summed over all layers. A cache of n slots has the experts
+ * before place n. total is 0 if the use is unknown. */
 struct plan_use {
     uint64_t found[INGOT_MAX_EXPERTS];
     uint64_t total;
@@ -80,7 +81,8 @@ struct plan_work {
     size_t work_bytes;    /* work space of a token (activations.h) */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 means one */
     uint32_t sequences; /* parallel sequences, each with its own keys, values and states; 0: one */
-    uint32_t spare_sequences; /* add up to this many sequences if weights lose little memory */
+    uint32_t spare_sequences; /* add up to this many sequences, if they leave nearly as much memory
+                               * for weights */
 };
 
 struct plan_request {
@@ -147,8 +149,8 @@ struct plan_rows {
     size_t sums;  /* bytes of the groups' checksums, computed while loading */
 };
 
-/* The table per layer, which stays on the card. Each token's rows are read. All fields are 0
- * without a table or if it is used in place. */
+/* The table per layer, which stays on the card. Each token's rows are read. All fields are 0 if the
+ * model has no such table, or if the table is used in place. */
 struct plan_table {
     uint32_t n;    /* number of tokens whose rows are kept */
     size_t bytes;  /* bytes read for a token */
@@ -209,12 +211,12 @@ void plan_predict(struct plan *plan, const struct image *image);
  * cached. */
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
 
-/* Return the cache's slots for a layer's experts, from plan->experts.n_slots, or 0 if the layer has
- * no experts. */
+/* Return how many slots the cache has for a layer's experts, or 0 if the layer has no experts.
+ * n_slots is plan->experts.n_slots. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* Return how many of the experts that a token takes in a layer are missing on average if a cache
- * has this many slots, times 2^16. */
+/* Of the experts that a token takes in a layer, return how many are missing on average if the cache
+ * has n_slots slots. The result is times 2^16. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 
@@ -233,8 +235,8 @@ const char *plan_residency_text(enum plan_residency r);
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
 
-/* Return the bytes of a group of embedding rows, which are read and checked together, and the
- * number of these groups. */
+/* Embedding rows are read and checked together in groups. Return the bytes of a group, and the
+ * number of groups. */
 size_t plan_row_group_bytes(const struct image *image);
 uint32_t plan_row_groups(const struct image *image);
 

@@ -57,8 +57,8 @@ static bool begins(const char *text, const char *word, const char **rest)
     return strncmp(text, word, n) == 0;
 }
 
-/* Take a piece of a compiled grammar in base64, from a program without a card. With the first piece
- * the old grammar goes out of use. After the last piece the new grammar is used. */
+/* Take one piece of a compiled grammar, in base64; a program sends it if there is no card. The
+ * first piece ends the use of the old grammar, and the last piece starts the use of the new one. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
@@ -135,8 +135,8 @@ enum err app_use_grammar(struct app *a, const char *text)
                         "a grammar cannot be combined with beams=: start without beams=");
     }
     if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
-        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* another model does not get a grammar that
-                                                         * a program sent */
+        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* a grammar that a program sent is not used
+                                                         * for the next model */
         return use(a, text);
     }
     if (strlen(text) >= OPTIONS_GRAMMAR_BYTES) {

@@ -9,12 +9,13 @@
 struct grammar_state {
     struct grammar_constraint constraint; /* constrains replies; absent before
                                            * grammar_constraint_open */
-    bool is_own;                          /* the grammar is a user's, not that of the
-                                           * actions */
-    size_t bytes;                         /* bytes that came so far of a grammar in
-                                           * pieces */
+    bool is_own;                          /* a user chose the grammar; false: the actions made it,
+                                           * or none is in use */
+    size_t bytes;                         /* if a grammar comes in pieces, the bytes received so
+                                           * far */
     char error_message[512];
-    /* Acting sets these at the start; they stay NULL without actions. */
+    /* The feature "acting" sets these two functions at the start; without actions they stay
+     * NULL. */
     void (*otherwise)(struct app *a); /* constrains replies while no grammar is in use */
     bool (*holds)(const struct chat *c, const struct feature_turn *t); /* true if the constraint
                                                                         * applies to the reply to
@@ -27,9 +28,9 @@ static inline struct grammar_state *grammar_of(const struct chat *c)
 }
 
 /* Constrain replies from now on. `text` is a list of choices or the name of a file in grammars/;
- * "on", "off" and "" mean no grammar. Errors: ERR_NO_SPACE if the start had no grammar=; those of
- * the files, grammar_open and grammar_from_choices. After an error a->error_message is set, and the
- * previous grammar stays in use. */
+ * "on", "off" and "" mean no grammar. Errors: ERR_NO_SPACE if the board was started without
+ * grammar=; the errors of reading the file, of grammar_open and of grammar_from_choices. After an
+ * error a->error_message is set, and the previous grammar stays in use. */
 enum err app_use_grammar(struct app *a, const char *text);
 
 extern const struct chat_command grammar_command;

@@ -109,7 +109,8 @@ static uint32_t missing(const struct grammar_constraint *c, unsigned level)
 static void constraint_limit(struct constraint *constraint, uint32_t tokens)
 {
     struct grammar_constraint *c = of(constraint);
-    /* While the reply is led to its end, allow no more tokens than the shortest way has bytes. */
+    /* While the reply is led to its end, allow at most one token for each byte of the shortest text
+     * that completes it. */
     c->tokens = c->base.closes ? min_u32(tokens, missing(c, 0)) : tokens;
 }
 
@@ -226,7 +227,8 @@ static uint32_t constraint_mask(struct constraint *constraint, float *logits, ui
     struct mask m = find_allowed(c, logits);
 
     if (m.n == 0 && !c->spent &&
-        c->tokens != UINT32_MAX) { /* no token has a byte of the shortest way */
+        c->tokens != UINT32_MAX) { /* no token begins with a byte of the shortest text that
+                                    * completes the reply */
         /* Continue without a limit. */
         c->tokens = UINT32_MAX;
         m = find_allowed(c, logits);

@@ -1,6 +1,6 @@
 /* Runs a grammar over bytes. If a byte can be read in several ways, all of them are followed, up to
  * GRAMMAR_WAYS; further ways are dropped. So a very ambiguous grammar may allow less than it
- * describes, but never more, and every machine allows the same.
+ * describes, but never more, and it allows the same text on every board.
  *
  * Level 0 is the position after the bytes of accepted tokens. Bytes tried for the next token are on
  * higher levels. To take tried bytes back, continue from a lower level. */
@@ -63,7 +63,8 @@ static inline bool grammar_is_spent(const struct grammar_machine *m)
  * false if the byte is not allowed. */
 bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte);
 
-/* Return true if the text up to `level` is complete; return true if another byte may follow it. */
+/* grammar_accepts returns true if the text up to `level` is complete. grammar_goes_on returns true
+ * if another byte may follow this text. */
 bool grammar_accepts(struct grammar_machine *m, unsigned level);
 bool grammar_goes_on(struct grammar_machine *m, unsigned level);
 

@@ -9,7 +9,8 @@ static uint32_t capped(uint64_t bytes)
     return (uint32_t)min_u64(bytes, GRAMMAR_REST_MOST);
 }
 
-/* Return the shortest way from a state on, as far as the rests of other states are known. */
+/* Return the fewest bytes from a state to an accepting state, computed from the values of other
+ * states that `rest` holds so far. */
 static uint32_t shortest(const struct grammar *g, const struct ingot_grammar_state *s,
                          const uint16_t *rest)
 {
@@ -50,8 +51,8 @@ void grammar_rest_of_states(const struct grammar *g, uint16_t *rest)
     for (unsigned i = 0; i < n; i++) {
         rest[i] = g->states[i].accepts ? 0 : GRAMMAR_REST_MOST;
     }
-    /* Edges mostly lead to later states, so few rounds are needed. The loop ends because each
-     * round lowers a rest. */
+    /* Edges mostly lead to later states, so few rounds are needed. The loop ends because each round
+     * lowers at least one value of `rest`. */
     while (changed) {
         changed = false;
         for (unsigned i = n; i-- > 0;) {
@@ -63,8 +64,8 @@ void grammar_rest_of_states(const struct grammar *g, uint16_t *rest)
     }
 }
 
-/* Return how many bytes a state still needs. A state needs the rest of its own part and, for each
- * open call, the missing runs and the part after the call. */
+/* Return how many bytes are still needed after a way: the bytes to the end of its own rule and, for
+ * each open call, the bytes of the runs that are missing and of the part after the call. */
 static uint32_t rest_of_way(const struct grammar_machine *m, struct grammar_way way,
                             const uint16_t *rest)
 {

@@ -104,7 +104,8 @@ static void visit_sorted(struct grammar_machine *m, const struct tokenizer *t,
 
         if (push_all(m, s, tokenizer_text_bytes(t, id), &level)) {
             visit(context, id, level);
-        } else if (level < GRAMMAR_LEVELS) { /* a longer text cannot be a token's */
+        } else if (level < GRAMMAR_LEVELS) { /* the grammar allows no token longer than the
+                                              * levels */
             i = after_prefix(t, i, s, level + 1);
         }
         if (i < t->head->n_sorted) {

@@ -1,6 +1,6 @@
-/* The hooks of kept prompts at a start and in a turn. A prompt takes the kept blocks of
- * its beginning, keeps each of its passes, and is written to the file after the
- * reply. */
+/* The hooks of kept prompts at a start and in a turn. If the beginning of a prompt was kept, its
+ * blocks are taken from there. The other passes of the prompt are kept in memory, and the prompt is
+ * written to the file after the reply. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -122,8 +122,8 @@ static void take(void *state, struct feature_turn *t)
     say_error_message(s, t->chat->console);
 }
 
-/* After the reply, keep it in memory, too, and write its prompt to the card. The next prompt waits
- * until this is done. */
+/* After the reply, keep the reply in memory, too, and write the prompt to the card. The next prompt
+ * waits until this is done. */
 static void write(void *state, struct feature_turn *t, const char *reason)
 {
     struct kept_state *s = state;

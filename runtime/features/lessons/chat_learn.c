@@ -156,9 +156,9 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n)
     return *n != 0 ? session_append(c->session, c->opening.ids, *n, NULL) : ERR_OK;
 }
 
-/* Let the model write texts. The texts show on which weights the model's abilities depend, the
- * first task that the EWC penalty protects. Each text begins like a conversation, and ends
- * after CHAT_LEARN_TEXT steps, or when the context is full. */
+/* Let the model write texts. The texts show on which weights the model's abilities depend. These
+ * abilities are the first task that the EWC penalty protects. Each text begins like a conversation,
+ * and ends after CHAT_LEARN_TEXT steps, or when the context is full. */
 static enum err feel_itself(struct chat *c)
 {
     struct session *s = c->session;
@@ -269,7 +269,8 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
     lesson->thrown = now->thrown - before->thrown;
 }
 
-/* Count the taught examples that win by any margin, and all in *all unless that is NULL. */
+/* Set *wins to the number of taught examples whose token wins by any margin. Set *all to the number
+ * of taught examples, unless `all` is NULL. */
 static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -344,7 +345,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
         e = chat_learn_practise(c, &lesson->wins);
         lesson->rounds++;
     }
-    if (e == ERR_OK && !lesson->wins) { /* count the examples that win by any margin */
+    if (e == ERR_OK && !lesson->wins) { /* count the examples whose token wins by any margin */
         uint32_t wins;
 
         e = count_wins(c, &wins, &lesson->examples);

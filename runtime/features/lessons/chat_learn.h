@@ -13,8 +13,8 @@
 #include "runtime/saved/saved_chat.h"
 
 enum {
-    CHAT_LEARN_FELT = 512,        /* tokens of the model's own texts, the first task that the
-                              * EWC penalty protects */
+    CHAT_LEARN_FELT = 512,        /* tokens of the model's own texts, which are the first task that
+                                   * the EWC penalty protects */
     CHAT_LEARN_TEXT = 64,         /* tokens of each of the model's texts */
     CHAT_LEARN_ROUNDS = 100,      /* the most rounds of a lesson */
     CHAT_LEARN_ANSWER_TOKENS = 64 /* the most tokens of an answer, with its end */
@@ -42,8 +42,8 @@ static inline struct lessons_state *lessons_of(const struct chat *c)
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
-    uint32_t to_go;    /* after ERR_NO_SPACE, how many earlier lessons would have to go; 0 if none
-                      * can */
+    uint32_t to_go;    /* after ERR_NO_SPACE, how many earlier lessons must be dropped; 0 if none
+                        * can be dropped */
     uint64_t ticks;    /* time of the steps and of the logits for them */
     bool apart;        /* fabric: every gate is open only for its own notes */
     bool wins;         /* each token of the answer is now the likeliest, by CHAT_LEARN_MARGIN */
@@ -56,7 +56,7 @@ struct chat_lesson {
                      * practised */
     bool replaces;     /* fabric: the note replaces an earlier note */
     uint32_t examples,
-        lost; /* fabric: how many tokens were practised, and how many of them are not likeliest */
+        lost; /* how many tokens were practised, and how many of them are not the likeliest */
 };
 
 /* Open lessons for a model that planned room for them (model_setup.learns). Returns false if the
@@ -64,28 +64,29 @@ struct chat_lesson {
 bool chat_learn_open(struct chat *c);
 
 /* Teach the model to answer `question`, in a fresh conversation, with `answer`. The current
- * conversation stays; its tokens are computed again with the next line. Errors: those of
+ * conversation stays; its tokens are computed again when the next message comes. Errors: those of
  * session_run; ERR_TOO_LONG; ERR_BAD_ARGUMENT for an empty answer; ERR_ABORTED by Ctrl-C, which
  * drops what was learnt; ERR_NO_SPACE if lesson->to_go earlier lessons must be dropped first. A
  * second call before the next turn drops them. */
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
                           const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
 
-/* If good, take a step towards each token of the last reply, unless a nearby example of an earlier
- * lesson would lose its token. If another example loses its token, halve all steps, and at last
- * take them back and only watch the reply. If not good, let another token win by a little at the
- * first few places where it was almost as likely. Examples that lose a token must regain it;
- * otherwise half as many places change, at last none. ERR_NOT_FOUND: there is no reply.
- * ERR_NO_SPACE: as above. */
+/* If `good` is true, take a step towards each token of the last reply, unless a nearby example of
+ * an earlier lesson would lose its token. If another example then loses its token, halve the sum of
+ * the steps, again if needed; if that does not help, take all steps back and only watch the reply.
+ * If `good` is false, let another token win by a little at the first few places where it was almost
+ * as likely. Examples that lose their token must regain it; if they cannot, half as many places
+ * change, and at last none. ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE: as in
+ * chat_learn_teach. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
-/* Save lessons to a file, or load lessons in place of the present lessons. Errors of
- * saved_chat_write and saved_chat_read (saved_chat.h); io->error_message. */
+/* Save lessons to a file, or load lessons in place of the present lessons. Errors: those of
+ * saved_chat_write and saved_chat_read (saved_chat.h), with io->error_message. */
 enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
 enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
-uint64_t chat_learn_bytes(struct chat *c); /* the least size of the file */
+uint64_t chat_learn_bytes(struct chat *c); /* the smallest file that holds the lessons */
 
 /* Return the seconds of the clock by which lessons age. */
 static inline uint64_t chat_learn_now(const struct chat *c)

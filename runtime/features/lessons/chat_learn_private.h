@@ -7,11 +7,12 @@
 
 /* The margin by which a taught token wins. */
 #define CHAT_LEARN_MARGIN 1.0f
-/* A token of a bad reply gives way to a token at most CHAT_LEARN_NEARLY behind it, and then is
- * CHAT_LEARN_BEHIND behind that token. */
+/* A token of a bad reply gives way to another token whose logit is at most CHAT_LEARN_NEARLY lower.
+ * The step aims at a logit 2 * CHAT_LEARN_BEHIND below the other's or, if that step is not good,
+ * CHAT_LEARN_BEHIND / 2 below it. */
 #define CHAT_LEARN_NEARLY 3.0f
 #define CHAT_LEARN_BEHIND 0.5f
-/* If a token of a good reply no longer wins, it goes ahead again by this much. */
+/* If a token no longer wins, a step raises its logit above the winner's by this much. */
 #define CHAT_LEARN_AHEAD 0.02f
 
 enum {
@@ -25,8 +26,8 @@ enum {
 
 /* Compute lessons_of(c)->lessons.error for the choice, from rows of the head. */
 void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice);
-/* Compute c->lessons.error, the derivative of the margin between two tokens with these
- * logits. */
+/* Compute lessons_of(c)->lessons.error, the derivative of the margin between two tokens that have
+ * these logits. */
 void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, uint32_t target,
                             float target_logit);
 /* Draw one of the most likely tokens with *seed. */
@@ -41,12 +42,12 @@ enum err chat_learn_put_answer(struct chat *c, const char *question, size_t ques
 /* Return the token after an answer, which ends a turn. */
 uint32_t chat_learn_end(const struct chat *c);
 
-/* Take a step from h and its logits. With `feels` the EWC penalty counts the example. Returns true,
- * without a step, if the target wins already. */
+/* Take a step from h and its logits. If `feels` is true, the EWC penalty counts the example.
+ * Returns true, without a step, if the target wins already. */
 bool chat_learn_step(struct chat *c, const float *h, const float *logits, uint32_t target,
                      float sign, bool feels);
-/* Practise every taught example once, even of earlier lessons, which a step may have hurt.
- * ERR_ABORTED by Ctrl-C; errors of the head. */
+/* Practise every taught example once. This includes the examples of earlier lessons, because a step
+ * may have made them worse. Errors: ERR_ABORTED by Ctrl-C, and those of the head. */
 enum err chat_learn_practise(struct chat *c, bool *all_win);
 /* Check whether a lesson of n examples may begin. ERR_NO_SPACE: lesson->to_go other lessons have to
  * go; a second call drops them. */
@@ -64,8 +65,9 @@ struct chat_learn_watch {
     uint32_t given_up[CHAT_LEARN_YIELDS]; /* tokens that may not win at the places of a bad reply */
 };
 
-/* Watch the examples that are well: the winner is the taught token, the good reply's token or, if a
- * bad reply gave way, a token that the model might say. Errors of the head, as below. */
+/* Watch the examples that are well. An example is well if the token with the largest logit is the
+ * taught token, the good reply's token or, where a bad reply gave way, a token that the model might
+ * say. Errors here and below: those of the head. */
 enum err chat_learn_watch(struct chat *c, struct chat_learn_watch *w);
 static inline void chat_learn_watch_one(struct chat_learn_watch *w, uint32_t example)
 {
@@ -76,7 +78,7 @@ static inline void chat_learn_watch_one(struct chat_learn_watch *w, uint32_t exa
 enum err chat_learn_count_lost(struct chat *c, const struct chat_learn_watch *w, uint32_t from,
                                uint32_t to, uint32_t *lost);
 /* Do one round: for each watched example that is not well, take the shortest step that makes it
- * well. Places where a bad reply gave way count, too. *lost becomes the number of steps. */
+ * well. This includes the places where a bad reply gave way. *lost becomes the number of steps. */
 enum err chat_learn_hold(struct chat *c, const struct chat_learn_watch *w, uint32_t *lost);
 
 /* If the latest lesson is a good reply, take a step towards each of its tokens, unless a watched
@@ -87,10 +89,11 @@ enum err chat_learn_favor(struct chat *c, const struct chat_learn_watch *w);
  * the lesson's other examples. w notes the tokens that gave way, and no longer watches earlier
  * examples of the same reply. */
 enum err chat_learn_yield(struct chat *c, struct chat_learn_watch *w, uint32_t *yields);
-/* Count the examples of rated replies where a token wins that the model would hardly say. */
+/* Count the examples of rated replies where the winning token is one that the model without the
+ * adapter would hardly say. */
 enum err chat_learn_count_strange(struct chat *c, uint32_t *strange);
 
-/* Show the progress of a lesson to a person who waits at the line. label is constant.
+/* Show the progress of a lesson to a person who waits at the console. label is constant.
  * console_progress_end() ends the wait. */
 void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total);
 

@@ -9,7 +9,7 @@
 struct collect {
     struct chat *chat;
     bool good;
-    uint32_t most; /* of them */
+    uint32_t most; /* the most examples */
     struct chat_learn_watch *watch;
 };
 
@@ -91,8 +91,8 @@ static enum err drop_lost(struct chat *c, const struct chat_learn_watch *w)
 }
 
 /* Take the steps towards a good reply, and shorten them until no earlier example has lost its
- * token. A half of the change still leads to the reply. If even a small part costs others their
- * tokens, take no step and only watch the reply. */
+ * token. Half of the change still favours the reply. If even a small part of the change makes other
+ * examples lose their tokens, take no step and only watch the reply. */
 static enum err hold_back(struct chat *c, const struct chat_learn_watch *w,
                           struct chat_lesson *lesson)
 {
@@ -120,8 +120,9 @@ static enum err hold_back(struct chat *c, const struct chat_learn_watch *w,
     return e;
 }
 
-/* Let tokens of a bad reply give way. If other answers do not get well again, let half as many give
- * way, and so on. If not even one token may, undo everything. */
+/* Let tokens of a bad reply give way. If other examples do not regain their tokens, let half as
+ * many give way, and so on. If even one token that gives way makes others lose theirs, undo
+ * everything. */
 static enum err give_way(struct chat *c, struct chat_learn_watch *w, struct chat_lesson *lesson)
 {
     struct lessons *l = &lessons_of(c)->lessons;
@@ -145,7 +146,7 @@ static enum err give_way(struct chat *c, struct chat_learn_watch *w, struct chat
 
 /* ---- a rating -------------------------------------------------------------------------------- */
 
-/* Compute the tokens of the reply, and the token before it, again. ids (n): the conversation. */
+/* Compute the reply's tokens and the token before them again. ids (n): the conversation. */
 static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uint32_t n,
                         struct collect *k)
 {

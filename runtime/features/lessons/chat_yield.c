@@ -75,7 +75,7 @@ static bool is_strange(const struct look *k)
 /* ---- earlier examples ------------------------------------------------------------------------ */
 
 /* Find the token that wins at the example, and the token that must win: the target or, without a
- * target, the likeliest token except given_up that the model might say. */
+ * target, the likeliest token that the model might say, except given_up. */
 static enum err look_for_target(struct chat *c, uint32_t example, uint32_t given_up, struct look *k,
                                 uint32_t *token, uint32_t *winner)
 {
@@ -244,7 +244,8 @@ enum err chat_learn_hold(struct chat *c, const struct chat_learn_watch *w, uint3
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Check the step that was taken: another token must win, and earlier examples must not lose. */
+/* Check the step that was taken: the winner must be a token that the model might say, and the
+ * earlier examples nearby must keep their tokens. */
 static enum err check_step(struct chat *c, uint32_t example, const struct nearby *w, bool *good)
 {
     struct look k;
@@ -260,7 +261,8 @@ static enum err check_step(struct chat *c, uint32_t example, const struct nearby
     return e;
 }
 
-/* Set *logits to those of the example, and *sure if the token already wins by the margin. */
+/* Set *logits to the example's logits. *sure becomes true if the token already wins by
+ * CHAT_LEARN_MARGIN. */
 static enum err look_whether_sure(struct chat *c, uint32_t example, uint32_t token, float **logits,
                                   bool *sure)
 {
@@ -352,7 +354,8 @@ static enum err yield(struct chat *c, uint32_t example, uint32_t token,
     return e;
 }
 
-/* Return true if the earlier example is this place of this reply, which was rated good then. */
+/* Return true if the earlier example is the same place of the same reply, and that reply was rated
+ * good at that time. */
 static bool is_same_place(const struct lessons *l, uint32_t earlier, uint32_t example)
 {
     float cosine = vector_dot(l->hidden + (size_t)earlier * l->dim,

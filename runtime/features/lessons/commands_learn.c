@@ -91,7 +91,8 @@ static void say_ticks(struct app *a, const struct chat_lesson *lesson)
     }
 }
 
-/* Tell other features about a rating, and print where they noted it. */
+/* Tell other features about a rating. `noted` gets the places where they noted it, and their number
+ * is returned. */
 static unsigned note_rating(struct app *a, enum feature_rating rating,
                             const char *noted[FEATURES_MOST])
 {
@@ -191,7 +192,7 @@ static enum command_result command_bad(struct app *a, char *argument)
     return rate(a, false);
 }
 
-/* Cut "QUESTION = ANSWER" at the sign and the spaces around it. Returns the answer. */
+/* Cut "QUESTION = ANSWER" at the equals sign and the spaces around it. Returns the answer. */
 static char *cut_answer(char *question)
 {
     char *sign = question, *end;

@@ -1,6 +1,6 @@
-/* Online elastic weight consolidation (arXiv 1612.00796) protects weights that mattered to earlier
- * tasks with the penalty lambda / 2 sum F_i (w_i - anchor_i)^2, where F is the running mean of
- * squared gradients.
+/* Online elastic weight consolidation (EWC, arXiv 1612.00796) protects weights that mattered to
+ * earlier tasks. It adds the penalty lambda / 2 sum F_i (w_i - anchor_i)^2, where F is the running
+ * mean of squared gradients.
  *
  * The penalty's step is implicit. With lambda in the thousands an explicit step would overshoot
  * more each time. An implicit step never goes past the anchor. */
@@ -22,7 +22,7 @@ struct ewc {
     uint32_t samples;       /* number of gradients of the current task */
 };
 
-/* Return the floats of memory for n weights. */
+/* Return how many floats of memory n weights need. */
 size_t ewc_floats(size_t n);
 void ewc_open(struct ewc *e, float *memory, size_t n);
 
@@ -30,8 +30,9 @@ void ewc_open(struct ewc *e, float *memory, size_t n);
  * has ended. */
 float ewc_lambda(const struct ewc *e);
 
-/* Return true if the gradient is of a new task: its mean |z| is above 2, after EWC_LEAST_SAMPLES
- * gradients. */
+/* Return true if the gradient belongs to a new task. This is so if at least EWC_LEAST_SAMPLES
+ * gradients were counted, and the gradient's components are on average more than 2 standard
+ * deviations from their means. */
 bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 
 /* Count the gradient in F = .999 F + .001 g^2 and in the task's mean and spread. */

@@ -14,10 +14,10 @@
 struct learner_rule {
     float rate;
     float clip;       /* longest gradient */
-    float quality;    /* the least quality of a lesson, .7 */
+    float quality;    /* the least quality of an example from which a step is taken */
     float most;       /* greatest norm of the weights; a step beyond it is dropped */
-    bool ewc_penalty; /* EWC ... */
-    float stiff;      /* a factor of lambda */
+    bool ewc_penalty; /* whether steps use the EWC penalty */
+    float stiff;      /* multiplies lambda */
 };
 
 enum learner_step { LEARNER_LEARNT, LEARNER_POOR, LEARNER_THROWN };
@@ -47,7 +47,7 @@ void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
 /* Begin a lesson; learner_undo returns to this state. Undoing a lesson keeps the EWC penalty,
  * because the penalty says which weights matter, not what was learnt. */
 void learner_begin(struct learner *l);
-/* Take the last lesson back. Returns false without a lesson. */
+/* Take the last lesson back. Returns false if there is none to take back. */
 bool learner_undo(struct learner *l);
 
 /* Return true if the weights are valid after a step. */
@@ -57,8 +57,8 @@ bool learner_is_sound(const struct learner *l);
 void learner_clear(struct learner *l);
 
 /* Count the gradient in the EWC penalty, without a step. If the gradient shows that a new task
- * begins, the present weights become its anchor. Call once for each example, but not for later
- * practice of the example. */
+ * begins, the present weights become the anchor of the penalty. Call once for each example, but not
+ * for later practice of the example. */
 void learner_feel(struct learner *l, const float *h, const float *e);
 
 /* Take one step from the hidden state h (dim) and the error e (dim). No step is taken if the
@@ -66,9 +66,9 @@ void learner_feel(struct learner *l, const float *h, const float *e);
 enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
                                float sign);
 
-/* Take one step from h along a margin's error e (chat_learn_make_margin): long
- * enough to raise a linear margin by `rise`, but not longer than 1. Returns false if the
- * step was dropped. */
+/* Take one step at the hidden state h, where e is the derivative of a margin
+ * (chat_learn_make_margin). To first order the step raises the margin by `rise`, but the step is
+ * never longer than 1. Returns false if the step was dropped. */
 bool learner_yield(struct learner *l, const float *h, const float *e, float rise);
 /* Restore the weights from before the latest step, which must not have been dropped. */
 void learner_step_back(struct learner *l);

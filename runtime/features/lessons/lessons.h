@@ -13,7 +13,7 @@
 
 #define LESSONS_NEAR 0.99f
 
-/* With this flag in its target, an example is not practised and only opens the gate. */
+/* If an example's target has this flag, the example is not practised and only opens the gate. */
 #define LESSONS_SAID 0x80000000u
 #define LESSONS_NO_TARGET UINT32_MAX /* LESSONS_SAID without a token */
 
@@ -56,8 +56,8 @@ struct lessons {
 
 /* Return the room for examples if a plan has this many bytes left. */
 uint32_t lessons_plan_room(uint32_t dim, uint64_t bytes);
-/* Return the bytes of memory. A hidden state has `dim` numbers; a row of the head has row_floats,
- * padding included. */
+/* Return how many bytes of memory the lessons need. A hidden state has `dim` numbers; a row of the
+ * head has row_floats, padding included. */
 size_t lessons_bytes(uint32_t dim, uint32_t row_floats, uint32_t room);
 /* memory: lessons_bytes(), 64-byte aligned. */
 void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_floats, uint32_t room,
@@ -83,17 +83,18 @@ static inline bool lessons_is_taught(uint32_t target)
 /* Return how many examples a lesson can have. Taught examples stay; examples of rated replies can
  * be dropped to make room. */
 uint32_t lessons_most(const struct lessons *l);
-/* Return the rated lesson to drop after the lesson `after`, or the first to drop if that is
- * UINT32_MAX. The least used lessons go first, of these the oldest. Returns n_notes at the end. */
+/* Return the rated lesson that is dropped next after the lesson `after`; UINT32_MAX asks for the
+ * first. The least used lessons are dropped first, and the oldest first among equals. Returns
+ * n_notes if no lesson is left. */
 uint32_t lessons_next_to_go(const struct lessons *l, uint32_t after);
-/* Return how many lessons must be dropped for a lesson of n examples, at most lessons_most. */
+/* Return how many lessons must be dropped for a lesson of n <= lessons_most() examples. */
 uint32_t lessons_to_go(const struct lessons *l, uint32_t n);
-/* Begin a lesson of n examples, at most lessons_most, and drop lessons_to_go lessons. text (bytes)
- * is the lesson's subject; it is cut if it is too long. */
+/* Begin a lesson of n <= lessons_most() examples, and drop lessons_to_go() lessons. text (bytes) is
+ * the lesson's subject; it is cut if it is too long. */
 void lessons_begin(struct lessons *l, uint32_t n, enum lesson_kind kind, const char *text,
                    size_t bytes, uint64_t now);
-/* Add an example. `target` is the token after the state `last`. With LESSONS_SAID the example is
- * not practised, but opens the gate. */
+/* Add an example. `target` is the token after the state `last`. If it has the flag LESSONS_SAID,
+ * the example is not practised, but opens the gate. */
 void lessons_add(struct lessons *l, uint32_t target);
 /* Drop example i of the current lesson. The gate then shuts at the example. */
 void lessons_drop(struct lessons *l, uint32_t i);
@@ -103,7 +104,8 @@ static inline bool lessons_has_room(const struct lessons *l)
     return l->n < l->room;
 }
 
-/* Forget the current lesson and what was learnt in it. Returns false without a current lesson. */
+/* Forget the current lesson and what was learnt in it. Returns false if there is no current
+ * lesson. */
 bool lessons_undo(struct lessons *l);
 
 /* Forget all lessons. */
@@ -117,10 +119,10 @@ uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples, uint32
 /* Writes memory to a file, or fills it from a file. */
 typedef enum err lessons_move_fn(void *context, void *memory, size_t bytes);
 
-/* Move everything that was learnt, in this order: counts, weights, EWC penalty, examples, notes.
- * With `loads` this fills memory, which is not trusted before lessons_are_sound. No lesson can be
- * undone afterwards. Errors: ERR_BAD_MODEL for impossible counts, and those of move. After an error
- * of a load, call lessons_clear. */
+/* Move everything that was learnt, in this order: counts, weights, EWC penalty, examples, notes. If
+ * `loads` is true, this fills memory from the file; trust the result only after lessons_are_sound.
+ * No lesson can be undone afterwards. Errors: ERR_BAD_MODEL for impossible counts, and those of
+ * move. After an error of a load, call lessons_clear. */
 enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context);
 /* Return true if all weights are finite and within a step's limits, all targets are in the model's
  * vocabulary, and each example belongs to a note. */

@@ -43,7 +43,7 @@ struct micro_lora_choice {
     float best;                              /* the largest logit besides the target's */
 };
 
-/* Return the number of floats of the weights, and of a gradient. */
+/* Return how many floats the weights have; a gradient has as many. */
 size_t micro_lora_floats(uint32_t dim, uint32_t rank);
 
 /* Open an adapter. `weights` is micro_lora_floats() floats; 1 <= rank <= MICRO_LORA_RANKS. A is
@@ -73,10 +73,11 @@ uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient);
 
-/* Change base: its product B A becomes keep * B A + add * b a (b a: micro's), as closely as
- * base's rank allows (least squares). The products are added, because adding A and B separately
- * would mix unrelated pairs. The two adapters have equal dim and scale, and ranks up to
- * MICRO_LORA_MOST_RANK. `work` is micro_lora_merge_floats(). */
+/* Change the adapter `base`: its product B A becomes keep * B A + add * b a, where b a is the
+ * product of `micro`, as closely as the rank of `base` allows (least squares). The products are
+ * added, because adding A and B separately would mix unrelated pairs. The two adapters have equal
+ * dim and scale, and ranks up to MICRO_LORA_MOST_RANK. `work` is micro_lora_merge_floats()
+ * floats. */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
                       float add, float *work);

@@ -34,7 +34,8 @@ void vector_scale(float *x, float a, size_t n)
     }
 }
 
-/* Check for an exponent of ones, which works with any compiler flags about NaN. */
+/* Check for an exponent whose bits are all ones; this works whatever the compiler's flags say about
+ * NaN. */
 bool vector_is_finite(const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

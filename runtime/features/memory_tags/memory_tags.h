@@ -25,10 +25,10 @@ struct memory_operation {
     char text[FABRIC_TEXT_BYTES];
 };
 
-/* The operations of a reply. All is zero at its beginning. */
+/* The operations of a reply. All fields are zero when the reply begins. */
 struct memory_tags {
-    uint32_t n, refused; /* operations to do; operations refused, because they are too many, too
-                          * long, cut or without a namespace */
+    uint32_t n, refused; /* operations to do; operations refused because there are too many, or
+                          * because they are too long, cut or without a namespace */
     struct memory_operation operations[MEMORY_TAGS_OPERATIONS];
 };
 

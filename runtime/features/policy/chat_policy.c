@@ -54,8 +54,8 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* Return the start of the question in the turn's tokens [own, to). Leave out the common beginning
- * of all conversations, because it is often computed already. */
+/* Return the start of the question in the turn's tokens [own, to). Leave out the beginning that all
+ * conversations share, because it is often computed already. */
 static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
 {
     uint32_t opening = c->started ? 0 : (uint32_t)chat_encode_opening(c);
@@ -68,7 +68,8 @@ static void see(void *experience, uint32_t position, const float *hidden)
     experience_see(experience, position, hidden);
 }
 
-/* Compute the tokens before number `to`. The policy sees those of the question. */
+/* Compute the session's tokens up to, but without, the one at index `to`. The policy sees the
+ * hidden states of the question's tokens. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
@@ -82,7 +83,7 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
     (void)session_cut(s, to); /* the later ids stay in memory */
     e = session_run(s, stop);
     transformer_unwatch(t, &watch);
-    s->hash = hash; /* only replies change the hash, as without a policy */
+    s->hash = hash; /* as without a policy, only replies may change the hash */
     return e;
 }
 
@@ -124,8 +125,8 @@ static void choose(struct chat *c, uint32_t own, const char *text, size_t bytes,
     }
     memcpy(p->took, learns_from, sizeof p->took);
     for (int k = 0; k < POLICY_HEADS && c->options->load.policy != POLICY_WATCH; k++) {
-        if (p->choice.own[k] != p->choice.choice[k]) { /* the choice comes from a trigger, which may
-                                                        * depend on time */
+        if (p->choice.own[k] != p->choice.choice[k]) { /* a trigger made this choice, and triggers
+                                                        * may depend on time */
             p->took[k] = p->choice.choice[k];
         }
     }
@@ -214,7 +215,7 @@ static bool repeats_itself(const struct session *s, const struct generate_result
     return repeats;
 }
 
-/* Tokens that were computed at the beginning count as part of the reply's prompt. */
+/* Tokens that begin() computed count as part of the reply's prompt. */
 static void end(void *state, struct feature_turn *t, enum err error)
 {
     struct chat_policy *p = state;
@@ -264,7 +265,8 @@ static void clear(void *state, struct chat *c)
     memset(p->took, 0, sizeof p->took);
 }
 
-/* Return true if the current reply, or the last turn's, has no thoughts. */
+/* Return true if the policy switched thoughts off: for the current reply if at_work is true, else
+ * for the latest reply. */
 static bool is_quiet(void *state, bool at_work)
 {
     const struct chat_policy *p = state;

@@ -1,8 +1,7 @@
-/* A policy that learns from the results of turns
- * (runtime/features/policy/experience.h) chooses how a turn is answered: with or without thoughts
- * and guesses, at which temperature, in how much context. Only with policy=. The tokens that do not
- * depend on this choice are computed first, because the policy recognizes a question by its hidden
- * states. */
+/* A policy that learns from the results of turns (runtime/features/policy/experience.h) chooses how
+ * a turn is answered: with or without thoughts and guesses, at which temperature, in how much
+ * context. It is used only with policy=. The tokens that do not depend on this choice are computed
+ * first, because the policy recognizes a question by its hidden states. */
 #ifndef INGOT_RUNTIME_CHAT_POLICY_H
 #define INGOT_RUNTIME_CHAT_POLICY_H
 
@@ -35,17 +34,18 @@ static inline struct chat_policy *policy_of(const struct chat *c)
 /* Open the policy, for which the model planned room. */
 void chat_policy_open(struct chat *c);
 
-/* Judge the last turn as good or bad, or as taken back. Returns false for a turn judged before. */
+/* Judge the last turn as good or bad, or as taken back. Returns false if the turn was judged
+ * before. */
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 
 /* First judge the latest turn. Then save the experience to a file, or load another in its place.
- * Errors of saved_chat_write and saved_chat_read; io->error_message. */
+ * Errors: those of saved_chat_write and saved_chat_read, with io->error_message. */
 enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
-uint64_t chat_policy_bytes(struct chat *c); /* the least size of the file */
+uint64_t chat_policy_bytes(struct chat *c); /* the smallest file that holds the experience */
 
 /* Return the policy's last choice, as a sentence: "thoughts off (0.83 sure), temperature as set
  * (0.41), ...". */

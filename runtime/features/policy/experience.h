@@ -68,12 +68,12 @@ void experience_choose(struct experience *e, const struct experience_question *q
 /* Record the choice that applies. Something else may have overridden the policy's choice. */
 void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS]);
 
-/* Call when the reply has ended, by itself or with a repetition. */
+/* Call when the reply has ended. by_itself: not at a limit; repeated: the reply repeats itself. */
 void experience_ended(struct experience *e, bool by_itself, bool repeated);
 /* Call if the current turn failed. A failed turn is not judged. */
 void experience_forget(struct experience *e);
 
-/* Rate the latest turn. Returns false without a turn, or if the turn was judged before. */
+/* Rate the latest turn. Returns false if there is no turn, or if the turn was judged before. */
 bool experience_rate(struct experience *e, bool good);
 bool experience_undone(struct experience *e);
 
@@ -89,7 +89,7 @@ uint64_t experience_move_bytes(const struct experience *e, uint32_t n_patterns);
 /* Writes memory to a file, or fills it from a file. */
 typedef enum err experience_move_fn(void *context, void *memory, size_t bytes);
 
-/* As lessons_move. Loaded data are not trusted before experience_is_sound. ERR_BAD_MODEL:
+/* Works like lessons_move. Trust loaded data only after experience_is_sound. ERR_BAD_MODEL:
  * impossible counts. No turn is open afterwards. */
 enum err experience_move(struct experience *e, bool loads, experience_move_fn *move, void *context);
 bool experience_is_sound(const struct experience *e);

@@ -121,7 +121,7 @@ static float minus_log(float p)
     return -((float)((int32_t)(bits >> 23) - 127) * 0.69314718f + ln);
 }
 
-/* Go back through the heads. dh becomes the gradient at h'. */
+/* Compute the gradients of the heads. dh becomes the gradient with respect to h'. */
 static void heads_back(const struct policy_weights *w, const struct step *s,
                        const struct trajectory *t, struct policy_weights *g, float *dh)
 {
@@ -137,13 +137,13 @@ static void heads_back(const struct policy_weights *w, const struct step *s,
     }
 }
 
-/* Go back through the cell, in which z and c share the sum W x + U h. */
+/* Compute the gradients of the cell, in which z and c share the sum W x + U h. */
 static void cell_back(const struct step *s, const struct trajectory *t, struct policy_weights *g,
                       const float *dh)
 {
     for (int i = 0; i < POLICY_HIDDEN; i++) {
         float z = s->z[i], c = s->c[i];
-        /* Go back through the sigmoid of z and the tanh of c. */
+        /* Multiply by the derivatives of the sigmoid of z and the tanh of c. */
         float dz = dh[i] * (t->hidden[i] - s->zeta * c) * z * (1.0f - z);
         float dc = dh[i] * (s->zeta * (1.0f - z) + s->nu) * (1.0f - c * c);
 

@@ -1,6 +1,6 @@
-/* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses for a turn whether to use
- * guesses of a draft and thoughts, how much context, and which temperature. The network learns from
- * turns and their quality. If the network is not sure, the defaults apply.
+/* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses for a turn whether a draft
+ * guesses tokens, whether the model thinks first, how much context is used, and which temperature.
+ * The network learns from turns and their quality. If the network is not sure, the defaults apply.
  *
  *     z = sigmoid(W x + U h + bz)     c = tanh(W x + U h + bh)     h' = (zeta (1 - z) + nu) c + z h
  *     zeta, nu: sigmoids of one number each;     p of a head: softmax(V h' + v) */

@@ -8,18 +8,18 @@
 #include "runtime/chat/chat.h"
 #include "runtime/saved/saved_chat.h"
 
-/* Return the bytes of the file, or 0 if the common beginning of conversations is missing or too
- * long. The conversation must be empty. */
+/* Return how many bytes the file needs, or 0 if the common beginning of conversations is missing or
+ * too long. The conversation must be empty. */
 uint64_t chat_prefix_bytes(struct chat *c);
 
-/* Save the prefix. If the session lacks the prefix, compute the prefix first. Errors of
- * saved_chat_write and of session_run. ERR_BAD_ARGUMENT: a conversation has begun, or there is no
- * prefix; io->error_message says which. */
+/* Save the prefix. If the session lacks the prefix, compute the prefix first. Errors: those of
+ * saved_chat_write and of session_run; ERR_BAD_ARGUMENT if a conversation has begun or there is no
+ * prefix (io->error_message says which). */
 enum err chat_prefix_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 
-/* Load the prefix, so that the next conversation begins with it. Errors of saved_chat_read;
- * ERR_BAD_MODEL also if conversations now begin differently. */
+/* Load the prefix, so that the next conversation begins with it. Errors: those of saved_chat_read,
+ * and ERR_BAD_MODEL if conversations now begin differently. */
 enum err chat_prefix_load(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 

@@ -1,4 +1,5 @@
-/* A preset is a file with options, as in boot arguments, for the start or a conversation. */
+/* A preset is a file of options, written as in boot arguments. It is applied at the start or when a
+ * conversation begins. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -93,9 +94,9 @@ static enum err use_lists(struct app *a, const struct options *before)
     return e;
 }
 
-/* Begin a new conversation with the options of a preset. Options for a start are reported. After an
- * error everything is as before, except that the preset's adapters may be in use. a->error_message
- * says why, or is NULL if the report has the message. */
+/* Begin a new conversation with the options of a preset. Options that apply only at a start are
+ * reported. After an error everything is as before, except that the preset's adapters may be in
+ * use. a->error_message says why, or is NULL if the report has the message. */
 static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
     struct options *o = a->setup.options,

@@ -17,7 +17,7 @@ enum { CHOICE_TOKENS = 512 /* more tokens than any choice has */ };
 #define QUESTION \
     "Look back at this conversation. What matters in it, and what should be kept in mind?"
 #define CHOICE "What did I tell you about?"
-#define LEAST_PARAMETERS 1000000000u /* least parameters of a model that is asked QUESTION */
+#define LEAST_PARAMETERS 1000000000u /* a model with fewer parameters is not asked QUESTION */
 
 static_assert((int)REFLECTION_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
 static_assert((int)REFLECTION_GRAMMAR_BYTES <= (int)INGOT_GRAMMAR_BYTES, "and room for it");

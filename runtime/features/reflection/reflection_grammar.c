@@ -1,9 +1,9 @@
-/* Makes, on the board, the grammar of replies to /reflect: a text that may contain complete memory
- * tags,
+/* Makes the grammar of replies to /reflect on the board. Such a reply is a text that may contain
+ * complete memory tags,
  *
  *     <|mem_store|>NAMESPACE TEXT<|mem_end|>
  *
- * so that a model may say anything else, but never a part of a tag or an unknown namespace. */
+ * The model may say anything else, but never a part of a tag or an unknown namespace. */
 #include "runtime/features/reflection/reflection_grammar.h"
 
 #include <string.h>
@@ -13,8 +13,9 @@
 
 static const char begin_tag[] = "<|mem_store|>", end_tag[] = "<|mem_end|>";
 
-/* The states are the text, the memory, two of a part that reads one byte of a memory, and then a
- * state after each byte of the tags and of the namespaces' names. */
+/* The first states are the text outside tags, the memory in a tag, and the places before and after
+ * one byte of a memory. Then follows one state after each byte of the tags and of the namespaces'
+ * names. */
 enum {
     TEXT,
     BODY,

@@ -1,4 +1,4 @@
-/* The log of turns opens with the first model and stays open for later models. */
+/* The log of turns is opened when the first model is loaded, and stays open for later models. */
 #include "runtime/features/turn_log/chat_log.h"
 
 #include "runtime/app/app_private.h"

@@ -81,13 +81,13 @@ static void end(void *state, struct feature_turn *t, const char *reason)
 
 /* ---- judgements ------------------------------------------------------------------------------ */
 
-/* Return the number of the last turn's record, or 0 without a record. */
+/* Return the number of the last turn's record, or 0 if there is no record. */
 static uint64_t last_logged(const struct turn_log_state *l, const struct chat *c)
 {
     if (c->turns.n != 0) {
         return c->turns.logged[c->turns.n - 1];
     }
-    return c->started ? l->logged : 0; /* a text without a template is not a turn */
+    return c->started ? l->logged : 0; /* without a template a reply is not in `turns` */
 }
 
 static const char *rate(void *state, struct chat *c, enum feature_rating rating)

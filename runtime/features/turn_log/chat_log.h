@@ -5,7 +5,7 @@
 #include "runtime/features/feature.h"
 #include "runtime/features/turn_log/turn_log.h"
 
-/* The log; it opens with the first model and stays open for later models. */
+/* The log. It is opened when the first model is loaded, and stays open for later models. */
 struct turn_log_state {
     struct turn_log log;
     bool is_open;

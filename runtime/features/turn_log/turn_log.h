@@ -51,11 +51,11 @@ enum err turn_log_open(struct turn_log *l, const struct file *file);
 void turn_log_begin(struct turn_log *l, const struct turn_log_turn *turn);
 void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
 /* Write the turn, unless no turn has begun. A line that is too long loses its ids first, then the
- * ends of its texts, and is marked. Errors of record_ring_append; l->error_message. */
+ * ends of its texts, and is marked. Errors: those of record_ring_append, with l->error_message. */
 enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
 
-/* Write the judgement of turn number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: turn
- * is 0. Other errors as turn_log_end. */
+/* Write the judgement of turn number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: turn is 0.
+ * Other errors: those of turn_log_end. */
 enum err turn_log_rate(struct turn_log *l, uint64_t turn, const char *rating);
 
 #endif
