@@ -69,8 +69,9 @@ static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
     }
 }
 
-/* The bits after the last byte may have any value, because some clients draw random letters. The
- * reader of base64 wants them to be zero, so two letters replace the padding. */
+/* Some clients draw random letters, so the bits after the last byte may have any value. The reader
+ * of base64 wants unused bits to be zero. Therefore two letters replace the padding, and no bit is
+ * unused. */
 bool http_is_key(const char *key, size_t n)
 {
     char letters[HTTP_KEY_BYTES];

@@ -189,8 +189,8 @@ enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, ui
     return ERR_OK;
 }
 
-/* The rule for a section: it is a table of `least` to `most` entries, or (entry_bytes 0) at least
- * `least` bytes. */
+/* The rule for a section. The section is a table of `least` to `most` entries or, if entry_bytes is
+ * 0, has at least `least` bytes. */
 struct section_rule {
     const char *name;
     const struct ingot_section *section;

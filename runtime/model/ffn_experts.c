@@ -263,8 +263,8 @@ static uint32_t input_types(const struct transformer *t)
     return 1u << t->tensors[INGOT_EXPERT_UP]->type | (gate != NULL ? 1u << gate->type : 0);
 }
 
-/* Copy a token's kept quantized form, and floats if a matrix reads them, to a row of an expert's
- * input. */
+/* Copy a token's kept quantized form to a row of an expert's input, and also the floats if a matrix
+ * reads them. */
 static void gather_token(const struct transformer *t, uint32_t types, size_t row, size_t token)
 {
     const struct activations *a = &t->act;
@@ -359,9 +359,8 @@ static uint32_t rows_for_hidden(const struct transformer *t)
     return (uint32_t)(rows * a->hidden_stride / hidden_stride(t));
 }
 
-/* While the first missing expert arrives, compute the hidden values of experts in the cache
- * while rows are left. Do not add yet, because the order of addition must not depend on the
- * cache. */
+/* While the first missing expert arrives, compute the hidden values of experts in the cache, as far
+ * as rows are left. Do not add yet, because the order of addition must not depend on the cache. */
 static struct early widen_early(const struct transformer *t, unsigned core)
 {
     const struct stream_experts *x = &t->stream->experts;

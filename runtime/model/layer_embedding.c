@@ -59,8 +59,8 @@ static void take_x(const struct transformer *t, unsigned core, const struct ingo
     linear_prepare(t->kernels, a, 1u << w->type, &in, first, last);
 }
 
-/* Combine y (d), the product with the matrix, and row (d) of the table, for one token and one
- * layer. */
+/* For one token and one layer, combine the product with the matrix, y (d), with the token's row (d)
+ * of the table. */
 static void combine(const struct transformer *t, float *y, const float *row, const float *weights)
 {
     uint32_t d = params(t)->per_layer_dim;
@@ -95,7 +95,8 @@ void layer_embedding_begin(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Compute this core's rows of the gate, times the layer's share of the embeddings. */
+/* Compute this core's rows of the gate, and multiply them by the layer's share of the
+ * embeddings. */
 static void gate(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;

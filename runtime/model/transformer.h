@@ -51,7 +51,7 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
-    struct lora *lora;            /* adapters of sequences without their own, or NULL */
+    struct lora *lora;            /* adapters for sequences that have none of their own, or NULL */
     struct hidden_watch *watches; /* watchers of the last hidden states, latest first, or
                                    * NULL */
     uint32_t n_states;            /* number of states of a sequence (layer_kinds.h) */

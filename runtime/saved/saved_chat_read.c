@@ -202,8 +202,8 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_state 
 
 /* ---- into the state ------------------------------------------------------------------------- */
 
-/* The parts of the running conversation that are needed to compute it again, in the work space
- * of session and sampler, which are idle meanwhile. */
+/* The parts of the running conversation that are needed to compute it again. They are in the work
+ * space of session and sampler, which are idle meanwhile. */
 struct kept {
     struct turns *turns; /* NULL: there is no room */
     uint32_t *ids;

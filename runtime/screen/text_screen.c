@@ -126,7 +126,7 @@ void text_screen_go(struct text_screen *t, int64_t row, int64_t column)
     begin_word(t);
 }
 
-/* Scroll: the first row becomes the last one, and blank. */
+/* Scroll up by one row. The first row becomes the last one and is made blank. */
 static void scroll(struct text_screen *t)
 {
     t->top = ring_row(t, 1);

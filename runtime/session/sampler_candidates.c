@@ -184,9 +184,9 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
     return n;
 }
 
-/* Without top_k, min_p limits the candidates by their logits, and top_p limits them once the
- * logits above some value have its share of the mass. *mass: mass of all logits, if top_p needs
- * it. Return 0 if more than half of the vocabulary would stay. */
+/* Without top_k, min_p limits the candidates by their logits, and top_p limits them as soon as the
+ * logits above some value have the share of the mass that top_p names. *mass: mass of all logits,
+ * if top_p needs it. Return 0 if more than half of the vocabulary would stay. */
 static size_t collect_likely(struct candidate *c, const float *logits, uint32_t vocab,
                              const struct sampler_params *p, float *mass, const struct kernels *k)
 {

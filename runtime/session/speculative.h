@@ -31,16 +31,17 @@ struct speculative {
         struct session_watch watch;
     } mtp;
     bool on;
-    bool timed;         /* true: guess only if measured times say that it
-                         * saves time; false: the user asked for guesses; each has a fixed cost, so
-                         * that all machines guess equally */
+    bool timed;         /* true: guess only if measured times say that it saves time; false: the
+                         * user asked for guesses, and each counts with a fixed cost, so that all
+                         * machines guess equally */
     uint32_t n_guessed; /* guesses in the last run */
     uint32_t n_right;   /* number of these that were right */
     uint32_t source;    /* source of the guesses: 0 for the draft, otherwise the number of tokens
                          * that matched */
     float rate[NGRAM_LONGEST + 1]; /* measured probability that a guess of a source is right */
-    /* The extra time of a pass with this many guesses; the unit is a pass over one token; below 0:
-     * not known yet. Kernels take two or four tokens at a time, so costs are not proportional. */
+    /* cost[n] is the extra time of a pass with n guesses, in units of a pass over one token. Below
+     * 0: not known yet. Kernels take two or four tokens at a time, so costs are not
+     * proportional. */
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* ticks of a pass over one token; 0: not known yet */
     float last_cost;   /* cost of the last run's guesses, in the unit of `cost` */

@@ -12,9 +12,9 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    LEAST_READS = 16384,    /* reads that a walk may take, plus those of CLUSTERS_A_READ */
-    CLUSTERS_A_READ = 2048, /* clusters for each further read of a walk; a read brings 4096 entries
-                             * of the FAT */
+    LEAST_READS = 16384,    /* reads that every walk may take; CLUSTERS_A_READ allows more */
+    CLUSTERS_A_READ = 2048, /* a walk may take one more read for this many clusters; a read brings
+                             * 4096 entries of the FAT */
     BPB_BEGIN = 11,         /* a boot sector and its copy must have equal BPBs */
     BPB_DISK = 24,          /* the BPBs may differ here, in the BIOS's number of the disk */
     BPB_DISK_END = 32,

@@ -79,8 +79,8 @@ struct file_read {
     uint32_t looks;                          /* device->looks() at the device's last answer */
     uint32_t n_timeouts;                     /* number of resets of the device so far */
     enum err status;                         /* ERR_BUSY, ERR_OK, or why the read failed */
-    enum err failure;                        /* the first failure, while requests in flight still
-                                              * end; otherwise ERR_OK */
+    enum err failure;                        /* the first failure, until the requests in flight have
+                                              * ended; otherwise ERR_OK */
     uint64_t failed_sector;                  /* first device sector of the failed request */
     uint32_t n_retries;                      /* for figures */
 };

@@ -188,7 +188,7 @@ bool io_core_is_quiet(struct block_device *device, struct io_core_watch *watch, 
     const struct io_core *c = io_core_of(device);
     uint32_t finished;
 
-    /* Only another core that serves the device can finish a request while this core waits. */
+    /* If no other core serves the device, or no request is in flight, the caller must poll. */
     if (c == NULL || c->core == 0 || c->next == c->collected) {
         return false;
     }

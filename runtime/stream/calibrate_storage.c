@@ -14,10 +14,10 @@ enum {
     LEAST_PERCENT = 50, /* a lower percentage is only the cost of polls */
 };
 
-/* Return the percentage of a request's time that takes a core: the time to start the request, and
- * the time that it still needs after a pause of 1.5 times its duration without polls. Return 0 for
- * a device that works without polls. Firmware that only reports a finished request late does not
- * take a core. */
+/* Return for what percentage of a request's time a core is needed. This is the time to start the
+ * request, and the time that the request still takes after a pause without polls; the pause is 1.5
+ * times as long as the request. Return 0 for a device that works without polls. Firmware that only
+ * reports a finished request late does not take a core. */
 static uint32_t measure_io_core(const struct plan_rates *rates, const struct file *file,
                                 const struct platform_clock *clock, struct memory_range memory)
 {

@@ -329,8 +329,9 @@ static enum err wait_right(struct kv_pages *s, struct kv_pages_slot *slot)
     }
 }
 
-/* Fetch the last page to the tail. Afterwards all pages on the card are full up to the run's
- * position, so that nothing before the position is lost if this pass fails. */
+/* If the last page is partial, copy it from the tail to the slot, or from the slot to the tail if
+ * the conversation was cut back. Then count only the full pages before the run's position as on the
+ * card, so that nothing before the position is lost if this pass fails. */
 static void place_tail(struct kv_pages *s, struct kv_pages_slot *slot)
 {
     struct kv_pages_layer *l = slot->layer;

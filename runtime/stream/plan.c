@@ -4,7 +4,7 @@
  *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
  *   values
  *   weights    in place, resident, with a cache of experts, streamed with a whole head, or streamed
- *              with a head in tiles: the first that fits, but the faster of the last two
+ *              with a head in tiles: the first of these that fits, or the faster of the last two
  */
 #include "runtime/stream/plan.h"
 

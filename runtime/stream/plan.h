@@ -40,14 +40,15 @@ struct plan_rates {
     uint32_t cores;                  /* number of cores that computed during the measurement */
     const struct plan_rates *lent;   /* rates of computing without one core, if it may move the
                                       * card's data; otherwise NULL */
-    uint32_t decode[INGOT_N_TYPES];  /* picoseconds for a byte of weights and one token, by all
-                                      * cores */
-    uint32_t prefill[INGOT_N_TYPES]; /* picoseconds for a byte of weights and each token of a
-                                      * chunk */
+    uint32_t decode[INGOT_N_TYPES];  /* picoseconds that all cores take for a byte of weights and
+                                      * one token */
+    uint32_t prefill[INGOT_N_TYPES]; /* picoseconds that all cores take for a byte of weights and
+                                      * each token of a chunk */
     uint32_t layer;                  /* nanoseconds of a layer outside its matrices, for a token */
     uint32_t layer_prefill;          /* nanoseconds for each token of a chunk; 0: as
                                       * `layer` */
-    uint32_t check;                  /* picoseconds of a byte's checksum, by all cores */
+    uint32_t check;                  /* picoseconds that all cores take for the checksum of a
+                                      * byte */
     bool disturbed; /* other programs used the cores meanwhile, so speeds may be far too
                      * low */
 };
@@ -215,8 +216,8 @@ uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached
  * n_slots is plan->experts.n_slots. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* Of the experts that a token takes in a layer, return how many are missing on average if the cache
- * has n_slots slots. The result is times 2^16. */
+/* Return how many experts of a layer a token needs on average that are not in the cache, times
+ * 2^16. n_slots is plan->experts.n_slots. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 

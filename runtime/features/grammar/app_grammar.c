@@ -21,7 +21,7 @@ static bool has_room(const struct app *a)
            grammar_of(&a->chat)->otherwise != NULL;
 }
 
-/* Keep the message, because reading the previous grammar again would replace it. */
+/* Copy the message, because reading the previous grammar again would overwrite it. */
 static enum err refuse(struct app *a, enum err e, const char *name, const char *error_message)
 {
     format_text(grammar_of(&a->chat)->error_message, sizeof grammar_of(&a->chat)->error_message,

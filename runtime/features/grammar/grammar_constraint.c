@@ -124,7 +124,7 @@ static bool constraint_close(struct constraint *constraint)
 }
 
 /* Return true if, after the token, enough tokens are left to complete the text, or if too few were
- * left before. */
+ * left already before the token. */
 static bool is_in_time(const struct grammar_constraint *c, unsigned level)
 {
     return missing(c, level) < c->tokens || missing(c, 0) > c->tokens;

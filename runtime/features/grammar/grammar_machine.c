@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The most states that are reached without reading a byte, by the begin or end of calls. Each state
+/* The most states that can be reached without reading a byte, when calls begin or end. Each state
  * is visited once, in the order in which it was found. */
 enum { REACHED = 192 };
 

@@ -17,7 +17,7 @@ static const uint8_t *bytes_of(const struct tokenizer *t, uint32_t id, size_t *n
 }
 
 /* Push s (n) without its first *level bytes, which were pushed already. Returns false if a byte was
- * refused, after *level allowed bytes, or if s is longer than the levels. */
+ * refused or if s has more bytes than there are levels; *level bytes were then allowed. */
 static bool push_all(struct grammar_machine *m, const uint8_t *s, size_t n, unsigned *level)
 {
     while (*level < n) {

@@ -132,7 +132,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
     return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
 }
 
-/* Count, for the EWC penalty, a token that the model drew itself. Take no step. */
+/* Let the EWC penalty count a token that the model drew itself. Take no step. */
 static void feel(struct chat *c, const float *logits, uint32_t target)
 {
     struct lessons *l = &lessons_of(c)->lessons;

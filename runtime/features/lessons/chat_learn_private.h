@@ -35,7 +35,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
 /* Put the beginning of conversations, or BOS, into an empty session. *n becomes the number of
  * these tokens, or 0. */
 enum err chat_learn_begin_text(struct chat *c, size_t *n);
-/* Compute the question as the first turn, except its last token. ids gets that token and the
+/* Compute the question as the first turn, except its last token. ids gets this last token and the
  * answer's tokens, *n <= CHAT_LEARN_ANSWER_TOKENS in all. */
 enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
                                const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n);

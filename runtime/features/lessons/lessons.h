@@ -43,7 +43,7 @@ struct lessons {
     struct micro_lora_head head;
     bool gated;
     uint32_t dim, row_floats;
-    uint32_t room;     /* the most examples, and LESSONS_NOTE_SHARE times the most notes */
+    uint32_t room;     /* the most examples; the most notes are room / LESSONS_NOTE_SHARE */
     uint32_t n, first; /* number of examples, and index of the current lesson's first */
     uint32_t n_notes;  /* number of lessons that still have examples, oldest first */
     struct lessons_note *notes;
@@ -63,8 +63,9 @@ size_t lessons_bytes(uint32_t dim, uint32_t row_floats, uint32_t room);
 void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_floats, uint32_t room,
                   const struct micro_lora_head *head);
 
-/* Change `hidden` (dim) to the input of the head; `last` keeps the old value. With a gate, the
- * adapter changes only states near an example, at a cosine of LESSONS_NEAR or more. */
+/* Change `hidden` (dim) to the input of the head; `last` keeps the old value. If there is a gate,
+ * the adapter changes only states near an example, which means that their cosine is LESSONS_NEAR or
+ * more. */
 void lessons_adapt(struct lessons *l, float *hidden);
 
 /* Call before the first token of a reply is computed, and after its last token. Lessons that were
