@@ -96,8 +96,8 @@ uint32_t image_most_experts(const struct image *img);
 /* Return the width of the widest recurrent mixer; 0 if there is none. */
 uint32_t image_inner_dim(const struct image *img);
 
-/* Return the room that a token needs for the numbers of all heads of any one layer: for their
- * queries, and for their attended values. */
+/* Return the most numbers that a token needs for all heads of one layer: for their queries, or for
+ * their attended values. */
 uint32_t image_queries(const struct image *img);
 
 /* Return the longest sequence that uses LongRoPE's short factors; 0 if the model does not use

@@ -60,9 +60,8 @@ void layer_enter_adapters(const struct transformer *t, uint32_t layer);
 void layer_shrink(const struct transformer *t, uint64_t roles, const struct linear_input *in,
                   size_t first, size_t last);
 
-/* Compute the second half of adapters. Add it to rows [r, r + n) of w's result, which have just
- * been computed and begin at y. Experts have no adapters, because their inputs are not the pass's
- * tokens. */
+/* Compute the second half of adapters. Add it to rows [r, r + n) of w's result y, which have just
+ * been computed. Experts have no adapters, because their inputs are not the pass's tokens. */
 void layer_expand(const struct transformer *t, const struct ingot_tensor *w, size_t r, size_t n,
                   float *y, size_t y_stride, const struct linear_input *in);
 

@@ -26,7 +26,7 @@ struct transformer_mtp {
     struct transformer *model; /* NULL without an MTP head, or before its model is known */
     struct transformer *seen;  /* the transformer of the model or of the head: its last pass
                                 * computed the hidden states that are used */
-    uint32_t row;              /* that pass's token whose state belongs to `position` */
+    uint32_t row;              /* the token of that pass whose hidden state belongs to `position` */
     uint32_t position;         /* position in the head's sequence to which `row` belongs; the next
                                 * position has the next row. All tokens of an assistant have this
                                 * position in the model's sequence */
@@ -36,9 +36,10 @@ enum { TRANSFORMER_PARTS = 8 }; /* the most sequences of a pass */
 
 /* Tokens of a pass that are consecutive in one sequence. */
 struct transformer_part {
-    uint32_t first, n;          /* number in the pass of the part's first token; number of tokens */
-    uint32_t position;          /* position of the first token, and number of tokens in each
-                                 * state */
+    uint32_t first, n;          /* index in the pass of the part's first token; number of the part's
+                                 * tokens */
+    uint32_t position;          /* position of the first token; each state has as many tokens before
+                                 * the pass */
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters in use on the sequence, or NULL */
     bool is_long;               /* all keys of the sequence have LongRoPE's long factors */
@@ -84,13 +85,14 @@ struct transformer {
     uint32_t n_rows;
 };
 
-/* Take the plan's activations from ARENA_SCRATCH. All but plan and arena must outlive t. */
+/* Take the plan's activations from ARENA_SCRATCH. All arguments except plan and arena must outlive
+ * t. */
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       const struct plan *plan, struct arena *arena);
 
 /* Write to row the cosines and sines of a position in rotation number `rope`, without the
- * rotation's magnitude. With is_long use the long factors, if the rotation has any. */
+ * rotation's magnitude. If is_long is true, use the long factors, if the rotation has any. */
 void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
                           bool is_long, float *row);
 
@@ -120,7 +122,8 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
 
 /* Compute the logits (n, vocab) f32 of tokens [first, first + n) of the last pass. None may be
  * skipped. Rows are act.logits_stride apart and valid until the next call; n <= the plan's
- * logits_rows. With a tiled head, call only once for each pass. Errors of the stream. */
+ * logits_rows. If the head is tiled, call this only once for each pass. Errors: those of the
+ * stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
 /* Return the hidden state (dim) f32 of a token of the last pass. The token must not have been
@@ -128,7 +131,8 @@ enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, f
  * call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 
-/* Do as transformer_logits, for the n tokens of the pass in `tokens`, in ascending order. */
+/* Do as transformer_logits, for n tokens of the pass, whose indices are in `tokens` in ascending
+ * order. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 
@@ -145,8 +149,8 @@ enum err transformer_logits_of_adapted(struct transformer *t, const float *hidde
                                        float **logits);
 
 /* Compute only the logits of rows ids[0] to ids[n - 1] of the head, without the head's adapters,
- * from an adapted hidden state. These logits are close enough for practice, but not equal to the
- * bit. row: (cols_padded). */
+ * from an adapted hidden state. These logits are close enough for practice, but their bits may
+ * differ from those of the other functions. row: (cols_padded). */
 void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
                                 const uint32_t *ids, uint32_t n, float *row, float *logits);
 

@@ -25,8 +25,8 @@ enum {
     NET_REST_SECONDS = 2,    /* an idle connection does not give way before this time: its request
                               * may be on its way */
     NET_WAIT_SECONDS = 30,   /* the longest wait for a slot; then the answer is 503 */
-    NET_IDLE_SECONDS = 60,   /* the longest time between requests, and the longest time that a
-                              * client takes no byte */
+    NET_IDLE_SECONDS = 60,   /* the longest time between requests, and the longest time in which a
+                              * client may take no byte */
 };
 
 struct net;
@@ -67,11 +67,11 @@ const char *net_check_time(const char *time);
  * milliseconds; a call costs little while nothing comes. */
 void net_poll(struct net *n);
 
-/* Open a file of an HTTP server as a device of one .ingot that reads by Range requests. address:
- * "http://HOST[:PORT]/PATH". The call waits for our own address and for the server, up to 70 s in
- * all. After an error it returns NULL, and *why is a sentence without a full stop. A device
- * whose in_use is false is used again. net_fetch_forget clears in_use of all devices; the caller
- * then sets it for those with an open file. */
+/* Open a file of an HTTP server as a device. The device holds one .ingot, and is read by Range
+ * requests. address: "http://HOST[:PORT]/PATH". The call waits for our own address and for the
+ * server, up to 70 s in all. After an error it returns NULL, and *why is a sentence without a full
+ * stop. A device whose in_use is false is reused for another file. net_fetch_forget clears in_use
+ * of all devices; the caller then sets it for those with an open file. */
 struct block_device *net_fetch(struct net *n, const char *address, const char **why);
 void net_fetch_forget(struct net *n);
 

@@ -1,4 +1,4 @@
-/* A file of a store as a block device: opening it, and its requests. */
+/* Opens a file of a store as a block device, and takes the device's requests. */
 #include "runtime/net/net_private.h"
 
 #include <string.h>

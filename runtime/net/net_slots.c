@@ -73,8 +73,8 @@ static unsigned number(const struct net_slot *s)
     return (unsigned)(s - s->net->slots);
 }
 
-/* Forget the input. With `tell`, tell lwIP that the bytes were read: it resets a connection that
- * ends with unread bytes. */
+/* Forget the input. If `tell` is true, tell lwIP that the bytes were read, because lwIP resets a
+ * connection that ends with unread bytes. */
 static void forget_input(struct net_slot *s, bool tell)
 {
     if (s->in != NULL) {
@@ -104,7 +104,7 @@ void net_close(struct tcp_pcb *pcb)
     }
 }
 
-/* End a slot. With `abort`, send a reset, and retransmit nothing. */
+/* End a slot. If `abort` is true, send a reset, and retransmit nothing. */
 static void end_slot(struct net_slot *s, bool abort)
 {
     const struct net_server *server = &s->net->setup.server;
@@ -192,8 +192,8 @@ static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
     if (!net_waiting_any(n) && net_slots_begin(n, pcb)) {
         return ERR_OK;
     }
-    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* at ERR_MEM lwIP resets the connection; the
-                                                        * list is as long as lwIP's backlog */
+    return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* after ERR_MEM lwIP resets the connection;
+                                                        * the list is as long as lwIP's backlog */
 }
 
 const char *net_slots_open(struct net *n)
@@ -237,7 +237,8 @@ static void take_input(struct net_slot *s)
     }
 }
 
-/* Pass the bytes waiting in `out` to lwIP as far as it has room; false if some do not fit. */
+/* Pass the bytes that wait in `out` to lwIP, as far as lwIP has room. Return false if some do not
+ * fit. */
 static bool flush(struct net_slot *s)
 {
     while (s->out_at < s->out_bytes) {

@@ -1,5 +1,6 @@
 /* Files of an HTTP server (nginx, say) as block devices that read by Range requests:
- * model=http://HOST/PATH.ingot. For the files of this folder; net_fetch in net.h opens a file. */
+ * model=http://HOST/PATH.ingot. Only the files of this folder include this header; other code opens
+ * a file with net_fetch (net.h). */
 #ifndef INGOT_RUNTIME_NET_STORE_H
 #define INGOT_RUNTIME_NET_STORE_H
 

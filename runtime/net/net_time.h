@@ -1,4 +1,5 @@
-/* The date by SNTP (time=ntp): which server is asked, and when. For the files of this folder. */
+/* The date by SNTP (time=ntp): which server is asked, and when. Only the files of this folder
+ * include this header. */
 #ifndef INGOT_RUNTIME_NET_TIME_H
 #define INGOT_RUNTIME_NET_TIME_H
 

@@ -267,7 +267,7 @@ static inline struct speculative_params options_speculative(const struct options
  * was reported), ERR_TOO_LONG (a text does not fit). The first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
-/* Parse a preset: options that are already in o->given are skipped. With `running`, set only
+/* Parse a preset: options that are already in o->given are skipped. If `running` is true, set only
  * options that may change after the start; the report says that others need a start. */
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
@@ -278,9 +278,9 @@ enum err options_parse_preset(struct options *o, const char *args, bool running,
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
-/* As options_set, for a text that a person typed: if it begins with a double quote, quotes and
- * escapes work as in options_parse; otherwise the text stays unchanged. ERR_BAD_ARGUMENT also if
- * the closing quote is missing or text follows it. */
+/* Works like options_set, for a text that a person typed. If the text begins with a double quote,
+ * quotes and escapes work as in options_parse; otherwise the text stays unchanged. ERR_BAD_ARGUMENT
+ * is also returned if the closing quote is missing or text follows it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
@@ -333,9 +333,9 @@ const char *options_value_text(const struct options *o, enum option which,
  * is too large for f32, return false and leave *value unchanged. */
 bool options_read_float(const char *text, float *value);
 
-/* Read a decimal or 0x hexadecimal number of up to 64 bits. With `sizes`, a K, M or G
- * (either case, with or without iB or B after it) multiplies by a power of 1024. If the text is not
- * a number, or the number has more than 64 bits, return false and leave *value unchanged. */
+/* Read a decimal or 0x hexadecimal number of up to 64 bits. If `sizes` is true, a K, M or G (either
+ * case, with or without iB or B after it) multiplies by a power of 1024. If the text is not a
+ * number, or the number has more than 64 bits, return false and leave *value unchanged. */
 bool options_read_u64(const char *text, bool sizes, uint64_t *value);
 
 #endif

@@ -30,20 +30,21 @@ struct screen {
 };
 
 /* Check that a screen can be used: its pixels lie within pitch x height bytes (board/screen.h), and
- * it has room for TEXT_SCREEN_MIN_COLUMNS and two rows. Otherwise ERR_UNSUPPORTED. */
+ * it has room for TEXT_SCREEN_MIN_COLUMNS and two rows. Otherwise return ERR_UNSUPPORTED. */
 enum err screen_check(const struct board_screen *board);
 
 /* Bytes of memory that screen_open() needs. */
 size_t screen_bytes(const struct board_screen *board);
 
-/* Open a checked board's screen; it keeps memory, which is aligned to 4 bytes. clock outlives s. */
+/* Open the screen of a board that screen_check has checked. The screen keeps using `memory`, which
+ * is 4-byte aligned. clock outlives s. */
 void screen_open(struct screen *s, const struct board_screen *board,
                  const struct platform_clock *clock, void *memory);
 
 /* Write text with control characters, as for a terminal. */
 void screen_put(struct screen *s, const char *text, size_t bytes);
 
-/* Draw what was written: at once, or only if enough time has passed. */
+/* Draw what was written. If `now` is false, draw only if enough time has passed. */
 void screen_refresh(struct screen *s, bool now);
 
 #endif

@@ -1,4 +1,4 @@
-/* From cells to pixels. If rows moved up, pixels are copied; glyphs are drawn where cells
+/* Turns cells into pixels. If rows moved up, pixels are copied; glyphs are drawn where cells
  * changed. */
 #ifndef INGOT_RUNTIME_SCREEN_DRAW_H
 #define INGOT_RUNTIME_SCREEN_DRAW_H

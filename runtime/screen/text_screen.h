@@ -73,7 +73,7 @@ struct text_screen {
 size_t text_screen_bytes(uint32_t columns, uint32_t rows);
 
 /* Make all cells blank, with the cursor at the top. columns are TEXT_SCREEN_MIN_COLUMNS to
- * _MAX_COLUMNS, rows 1 to _MAX_ROWS; the screen keeps memory. */
+ * _MAX_COLUMNS, rows 1 to _MAX_ROWS; the screen keeps using `memory`. */
 void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, void *memory);
 
 /* Write bytes of UTF-8 with control characters, split anywhere. LF begins a row at column 0. */

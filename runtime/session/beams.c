@@ -112,8 +112,8 @@ static uint32_t likeliest(const struct search *b, uint32_t beam,
     return n;
 }
 
-/* ln of the sum of e^(x - max) over all logits, which are destroyed. Logits far below max, and
- * NaN, add nothing. */
+/* Return ln of the sum of e^(x - max) over all logits. The logits are destroyed. Logits far below
+ * max, and NaN, add nothing. */
 static double log_of_sum(struct search *b, float max)
 {
     struct session *s = b->s;

@@ -73,7 +73,7 @@ bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_by
         uint32_t x, y;
         size_t n = utf8_get(a, a_bytes, &x), m = utf8_get(b, b_bytes, &y);
 
-        /* FAT preserves case and ignores it. */
+        /* FAT stores the case of letters, but ignores it in comparisons. */
         if (fold_case(x) != fold_case(y))
             return false;
         a += n;

@@ -40,7 +40,7 @@ static enum err fat_entry(struct fat32 *fs, uint32_t fat, uint32_t nth, uint32_t
 }
 
 /* Check the FAT's first entries. FAT[0] has the media byte and FAT[1] two flags; with other values,
- * this is not the FAT. Some tools leave zeros. */
+ * this is not the FAT. Zeros are accepted, because some tools leave them. */
 static enum err check_fat(struct fat32_proof *p, uint8_t media)
 {
     uint32_t first = 0, second = 0, other = 0;
@@ -241,7 +241,7 @@ static enum err find_folder(struct fat32_proof *p, const char *folder, struct fa
     return e;
 }
 
-/* Claim the folder's clusters, in the rest of the table. */
+/* List the folder's clusters in the rest of the table, and claim them. */
 static enum err claim_folder(struct fat32_proof *p, const struct fat32_entry *folder,
                              const struct file_table *table)
 {

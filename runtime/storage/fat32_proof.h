@@ -36,7 +36,8 @@ struct fat32_proof {
                       * shared */
     uint64_t length;   /* length of the chain that was followed last */
     uint64_t visits;   /* number of folders' entries so far */
-    uint32_t first_read, last_read; /* fs->n_reads at the walk's begin, and at its limit */
+    uint32_t first_read, last_read; /* fs->n_reads when the walk begins, and the value that ends the
+                                     * walk */
     bool is_dirty;                  /* the volume was in use when it was last removed */
     bool gave_up;
     bool is_strict; /* folders without "." and ".." count as damage */

@@ -232,7 +232,8 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
     return e;
 }
 
-/* Add a new cluster to the folder, with these entries or, if NULL, the end mark in front. */
+/* Add a new cluster to the folder. The cluster begins with the new entries or, if `new` is NULL,
+ * with the end mark. */
 static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last,
                      uint32_t *cluster)
 {

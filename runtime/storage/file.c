@@ -15,8 +15,8 @@ enum {
     BACKOFF_POLLS = 1000,  /* polls before the first retry; each later retry waits this many
                             * more */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most 1 / 8 of the limit */
-    LEAST_LOOKS = 8192,    /* another core must poll this often before the device counts as silent:
-                            * twice the polls of a full queue at one block a poll */
+    LEAST_LOOKS = 8192,    /* another core must poll this often before the device counts as silent;
+                            * a full queue needs half as many polls if each poll moves one block */
     UNSEEN_LIMITS = 16,    /* after this many limits the device counts as silent even if the other
                             * core never polls */
     TABLE_ALIGN = 64,
@@ -312,7 +312,7 @@ static enum err file_start(struct file_read *r, const struct file *f, uint64_t o
     memset(r, 0, sizeof *r);
     r->write = write;
     r->file = f;
-    r->status = ERR_RANGE; /* the poll returns the start's error, too */
+    r->status = ERR_RANGE; /* if the start fails, polls return its error, too */
     if (offset % SECTOR_BYTES != 0 || bytes % SECTOR_BYTES != 0)
         return ERR_RANGE;
     if (offset > end || bytes > end - offset)

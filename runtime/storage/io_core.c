@@ -68,8 +68,8 @@ static bool finish(struct io_core *c)
     return busy;
 }
 
-/* Do a step of work. Return false if there is no more work. The count of polls is relaxed, because
- * it orders nothing and only a timeout reads it. */
+/* Do a step of work. Return false if there is no more work. The counter of polls is relaxed,
+ * because no other data depend on its order and only a timeout reads it. */
 static bool step(struct io_core *c)
 {
     bool busy;
