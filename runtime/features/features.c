@@ -1,4 +1,4 @@
-/* The list of features, and the walks over it. */
+/* The list of features, and the functions that call one hook of every feature. */
 #include "runtime/features/feature.h"
 
 #include <assert.h>

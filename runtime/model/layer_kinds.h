@@ -25,7 +25,7 @@ const struct layer_state_kind *layer_state_kind(const struct image *image, uint3
 uint32_t layer_state_layer(const struct image *image, uint32_t i);
 
 /* Return the bytes of memory of state i, or 0 if it uses the cache of keys and values or needs
- * none. The second function returns the sum for all states, as an arena allocates them. */
+ * none. layer_states_bytes returns the sum for all states, as an arena allocates them. */
 size_t layer_state_bytes(const struct image *image, uint32_t i);
 size_t layer_states_bytes(const struct image *image);
 

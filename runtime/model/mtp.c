@@ -143,7 +143,7 @@ enum err mtp_logits(struct transformer *t, uint32_t token, uint32_t n, float **l
     if (!transformer_has_head(model)) {
         return ERR_UNSUPPORTED;
     }
-    /* The head's logits must not overwrite the model's. */
+    /* The head's logits must not overwrite the model's logits. */
     model->act.logits = t->act.logits;
     e = transformer_logits_of(model, transformer_hidden(t, token), 1, logits);
     model->act.logits = own;

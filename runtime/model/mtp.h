@@ -1,6 +1,6 @@
 /* An MTP head is a few layers that guess the tokens after a model's next token. For each token the
  * head's input has two halves: the token's row of the model's embedding, and the hidden state of
- * the token before, after the last norm. The output matrix is the model's. In this folder
+ * the token before, after the last norm. The head uses the model's output matrix. In this folder
  * transformer.c and mixer_attention.c use these functions; struct transformer_mtp says where the
  * hidden states are.
  *

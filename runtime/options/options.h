@@ -284,9 +284,9 @@ enum err options_set(struct options *o, const char *name, const char *value,
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
-/* Set all sampling options that were not given to the model's defaults, or to the program's if the
- * model has none. These options still count as not given, so that the next model's defaults replace
- * them. */
+/* Set all sampling options that were not given to the model's defaults, or to the program's
+ * defaults if the model has none. These options still count as not given, so that the next model's
+ * defaults replace them. */
 void options_take_sampling(struct options *o, const struct ingot_sampling *model);
 
 /* Return the sampling options that were given, in the form of a model's defaults. */

@@ -85,7 +85,7 @@ struct written_option {
     const char *name;
     size_t name_bytes;
     bool has_value;
-    bool too_long;   /* the value is longer than any option's */
+    bool too_long;   /* the value is longer than any option allows */
     bool open_quote; /* the value has no closing quote */
 };
 

@@ -170,7 +170,7 @@ static void begin_anew(struct kept *k, const struct file_header *h)
             return;
         }
     }
-    /* The header is written last. Until then the file is still the other model's, with fewer
+    /* The header is written last. Until then the file still belongs to the other model, with fewer
      * blocks. */
     memcpy(buffer, h, sizeof *h);
     (void)write_bytes(k, 0, buffer, sizeof *h);
@@ -186,8 +186,8 @@ static void refuse(struct kept *k, const char *why)
                 k->file->name, why);
 }
 
-/* Called if the first sector is not this model's. Return true if the file is empty or another
- * model's, and may be used for this model. */
+/* Called if the first sector is not a header of this model. Return true if the file is empty or
+ * belongs to another model, and may be used for this model. */
 static bool may_begin(struct kept *k)
 {
     struct file_header h;

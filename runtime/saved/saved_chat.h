@@ -61,9 +61,9 @@ struct saved_chat_state {
     bool started;
     struct turns *turns;
     enum saved_kind kind;
-    const struct saved_section *section; /* section of SAVED_SECTION, whose model is the
-                                          * session's */
-    void *data;                          /* the section's */
+    const struct saved_section *section; /* section of SAVED_SECTION; its model is the model of the
+                                          * session */
+    void *data;                          /* data of the section */
 };
 
 /* False: stop. */

@@ -46,7 +46,7 @@ void turns_mark_logged(struct turns *t, uint64_t n);
 /* Forget the records of all turns, because another start wrote them. */
 void turns_forget_logged(struct turns *t);
 
-/* Forget which words of the turns are a person's. */
+/* Forget which words of the turns a person said. */
 void turns_forget_said(struct turns *t);
 
 /* Forget the newest turn; t->n > 0. */

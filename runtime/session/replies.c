@@ -80,7 +80,8 @@ static uint32_t pick(struct reply_slot *p, struct token_scores *scores)
                         s->scratch.memory);
 }
 
-/* Take one more token of a reply whose logits are known; false if the logits are not numbers. */
+/* Take one more token of a reply whose logits are known. Return false if the logits are not
+ * numbers. */
 static bool go_on(struct reply_slot *p)
 {
     struct session *s = p->session;

@@ -27,7 +27,7 @@ struct sampler_params {
     float temp;     /* 0: greedy, without the other filters */
     float top_p;    /* keep the most likely tokens with this total mass; 1: off */
     float min_p;    /* drop candidates less likely than min_p times the likeliest; 0: off */
-    float repeat;   /* > 0: penalty on the latest tokens, including the prompt's; 1: off */
+    float repeat;   /* > 0: penalty on the latest tokens, including tokens of the prompt; 1: off */
     uint32_t top_k; /* keep the top_k most likely tokens; 0: off */
     uint64_t seed;
     uint32_t repeat_last; /* number of latest tokens to which `repeat` applies */

@@ -74,9 +74,9 @@ struct session {
 size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
-/* Open an empty sequence over a loaded model, in the arena that the model planned; setup is the
- * model's. A model can have as many sessions as setup->sequences (session_group.h). Both must
- * outlive s. */
+/* Open an empty sequence over a loaded model, in the arena that the model planned; `setup` is the
+ * setup with which the model was opened. A model can have as many sessions as setup->sequences
+ * (session_group.h). Both must outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);
 
 /* Drop all tokens; the states keep a prefix. */
@@ -150,9 +150,9 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
 /* Move n_ids tokens and the states of the first n_cached through io: when saving, the whole
- * session. The states must have no guesses, and session_rope.h must have settled the
- * factors. With io->loads, the session is empty until session_restore. Errors of io->move and of
- * the states; s->error_message is empty if the error is io's own. */
+ * session. The states must have no guesses, and session_rope.h must have settled the factors. With
+ * io->loads, the session is empty until session_restore. Errors of io->move and of the states;
+ * s->error_message is empty if the error comes from io->move. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
                       const struct layer_state_io *io);
 

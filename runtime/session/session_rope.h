@@ -25,7 +25,7 @@ void session_rope_settle(struct session *s);
 uint32_t session_rope_limit(const struct session *s, uint32_t n);
 
 /* Return a CRC for data saved with keys. Earlier versions chose the factors by the context, so
- * their files count as another model's. Return 0 if the model has no LongRoPE. */
+ * their files count as files of another model. Return 0 if the model has no LongRoPE. */
 uint32_t session_rope_crc(const struct session *s);
 
 #endif

@@ -91,7 +91,8 @@ void speculative_mtp_open(struct speculative *s)
     }
 }
 
-/* Return how many of the head's tokens equal the model's and have the model's hidden states. */
+/* Return how many of the head's tokens equal the model's tokens and have the model's hidden
+ * states. */
 static uint32_t common_tokens(const struct speculative *s, uint32_t n)
 {
     const struct session *d = s->draft;

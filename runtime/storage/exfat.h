@@ -15,7 +15,7 @@ struct fat32;
 struct fat32_directory;
 struct fat32_entry;
 
-/* Return true if a boot sector (512 bytes) is exFAT's. */
+/* Return true if a boot sector (512 bytes) belongs to exFAT. */
 bool exfat_is_boot_sector(const uint8_t *boot);
 
 /* Mount the volume that begins at a sector, by its boot region or, if that has a wrong checksum, by

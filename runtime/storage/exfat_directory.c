@@ -1,5 +1,5 @@
-/* Reads sets of directory entries (sections 6 and 7 of the specification). A set is a file's entry,
- * its stream's, and the pieces of its name. */
+/* Reads sets of directory entries (sections 6 and 7 of the specification). A set has the entry of a
+ * file, the entry of its stream, and the pieces of its name. */
 #include <string.h>
 
 #include "runtime/storage/exfat.h"

@@ -1,5 +1,5 @@
-/* The volume, its FAT and cluster chains. Section names are those of Microsoft's FAT32 File
- * System Specification 1.03; names of fields are the specification's. */
+/* The volume, its FAT and cluster chains. Section names are those of Microsoft's FAT32 File System
+ * Specification 1.03; fields have the names of the specification. */
 #include "runtime/storage/fat32.h"
 
 #include <string.h>
@@ -264,7 +264,8 @@ enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* A file whose extents are being found. Extents go to the file's own table or to the caller's. */
+/* A file whose extents are being found. Extents go to the file's own table or to the caller's
+ * table. */
 struct fat32_chain {
     struct file *file;
     struct file_extent *extents;

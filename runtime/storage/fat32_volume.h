@@ -52,8 +52,8 @@ uint8_t fat32_name_checksum(const uint8_t *short_name);
 /* Set fs->why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
 
-/* Set fs->sealed of a mounted volume. With has_length, compare the volume's length with the
- * partition's. */
+/* Set fs->sealed of a mounted volume. If has_length is true, compare the length of the volume with
+ * that of the partition. */
 void fat32_seal(struct fat32 *fs, bool has_length);
 
 /* Set *out to the 512 bytes of a sector of the device, valid until the next call. ERR_TRUNCATED: it

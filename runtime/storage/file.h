@@ -141,8 +141,8 @@ enum err file_table_take(struct file_table *table, struct memory_range *memory, 
 void file_set_name(struct file *f, const char *name);
 
 /* Open a whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is
- * the size of the contents, at most the device's; 0 means the whole device. timeout may be NULL.
- * ERR_NO_DEVICE: the device is empty. ERR_RANGE: bytes is more than the device has. */
+ * the size of the contents, at most the size of the device; 0 means the whole device. timeout may
+ * be NULL. ERR_NO_DEVICE: the device is empty. ERR_RANGE: bytes is more than the device has. */
 enum err file_open_device(struct file *f, struct block_device *device, uint64_t bytes,
                           const struct file_timeout *timeout);
 

@@ -1,10 +1,10 @@
 /* A core that only serves a block device without DMA, whose bytes a core must move. The other cores
  * compute meanwhile instead of waiting.
  *
- * All reads and writes use this block device in place of the driver's. Core 0 puts requests into a
- * ring; the serving core takes them out, submits them to the driver and polls. Only
- * core 0 writes `done`, inside its own poll and reset. While no core serves, core 0 does the
- * serving core's work in these calls. */
+ * All reads and writes use this block device in place of the driver's device. Core 0 puts requests
+ * into a ring; the serving core takes them out, submits them to the driver and polls. Only core 0
+ * writes `done`, inside its own poll and reset. While no core serves, core 0 does the serving
+ * core's work in these calls. */
 #ifndef INGOT_RUNTIME_IO_CORE_H
 #define INGOT_RUNTIME_IO_CORE_H
 
@@ -27,7 +27,7 @@ struct io_core_slot {
 
 struct io_core {
     struct block_device device; /* for all users */
-    struct block_device *inner; /* the driver's */
+    struct block_device *inner; /* the device of the driver */
     const struct platform_cores *cores;
     struct trace *trace;                      /* or NULL */
     struct io_core_slot slots[IO_CORE_DEPTH]; /* a ring in the order of submission */

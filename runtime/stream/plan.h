@@ -64,7 +64,7 @@ struct plan_use {
 /* The user's limits for a plan. */
 struct plan_limits {
     size_t weights;     /* mem=, bytes for pinned weights and slots; 0: all that is left */
-    uint32_t context;   /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
+    uint32_t context;   /* ctx=, tokens; 0: the model's context, at most PLAN_DEFAULT_CONTEXT */
     uint32_t chunk;     /* prompt tokens of a pass; 0: PLAN_DEFAULT_CHUNK */
     struct kv_types kv; /* kv= */
     bool kv_card;       /* keys and values may spill to the card; weights get memory first, and
@@ -200,7 +200,7 @@ struct plan {
 };
 
 /* Fill *plan. ERR_NO_SPACE: the model does not fit, as plan->error_message says. ERR_BAD_ARGUMENT:
- * the context is beyond the model's. */
+ * the context is longer than the model's context. */
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
 /* Fill plan->prediction from plan->rates by simulating a pass segment by segment, with card and

@@ -8,8 +8,8 @@
 /* The margin by which a taught token wins. */
 #define CHAT_LEARN_MARGIN 1.0f
 /* A token of a bad reply gives way to another token whose logit is at most CHAT_LEARN_NEARLY lower.
- * The step aims at a logit 2 * CHAT_LEARN_BEHIND below the other's or, if that step is not good,
- * CHAT_LEARN_BEHIND / 2 below it. */
+ * The step aims at a logit that is 2 * CHAT_LEARN_BEHIND below the other token's logit. If that
+ * step is not good, a second one aims at CHAT_LEARN_BEHIND / 2 below it. */
 #define CHAT_LEARN_NEARLY 3.0f
 #define CHAT_LEARN_BEHIND 0.5f
 /* If a token no longer wins, a step raises its logit above the winner's by this much. */

@@ -40,7 +40,8 @@ struct micro_lora_choice {
     float logits[MICRO_LORA_CANDIDATES + 1];
     float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f', the weight of a row in e */
     float loss_p;                            /* probability of the target */
-    float best;                              /* the largest logit besides the target's */
+    float best;                              /* the largest logit of a token other than the
+                                              * target */
 };
 
 /* Return how many floats the weights have; a gradient has as many. */

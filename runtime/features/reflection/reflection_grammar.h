@@ -8,7 +8,7 @@
 #include "flash_image/format/grammar.h"
 
 enum {
-    REFLECTION_BODY_BYTES = 200, /* longest memory in a tag; a person's may have
+    REFLECTION_BODY_BYTES = 200, /* longest memory in a tag; a memory of a person may have
                                   * FABRIC_TEXT_BYTES */
     REFLECTION_WORK_BYTES = 6 << 10,
     REFLECTION_GRAMMAR_BYTES = 4 << 10, /* at most */
