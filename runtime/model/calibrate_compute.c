@@ -16,8 +16,8 @@ enum {
     CHECKED = 32, /* the checksum is measured over 1/32 of the bytes */
     PROBE_TOKENS = 32,
     POSITION = 16,            /* position of the measured tokens */
-    PART = 8,                 /* a matrix has at most 1/8 of the bytes, divided by the tokens, as
-                               * weights */
+    PART = 8,                 /* the weights of a matrix, times the tokens, are at most 1/8 of the
+                               * bytes */
     MATRIX_HZ = 200,          /* measure each matrix for 5 ms */
     MATRIX_MOST_HZ = 66,      /* measure up to 15 ms if other programs disturb */
     LEAST_TIMES = 2,          /* measure at least twice; the first time warms up */
@@ -27,8 +27,8 @@ enum {
     WARM_LAYERS = 1,          /* number of layers before the first window */
     MOST_WINDOWS = 128,       /* more windows than can fit into the time */
     AGREE_PART = 8,           /* two times agree if they differ by less than 1 / 8 */
-    DOUBT_TIMES = 4,          /* if the shortest of this many measurements do not agree, other
-                               * programs disturb */
+    DOUBT_TIMES = 4,          /* after this many times that do not agree, other programs are taken
+                               * to disturb */
     CHUNK_MOST_NS = 50000000, /* measure a chunk only if a layer's matrices take less than this */
 };
 

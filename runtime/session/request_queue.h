@@ -13,7 +13,7 @@ enum { REQUEST_QUEUE_MOST = 256, REQUEST_ROUND = 8, REQUEST_MOST_PASSED = 2 };
 
 struct request {
     uint32_t number; /* the caller's number for the request */
-    uint32_t set;    /* of adapters */
+    uint32_t set;    /* the adapters that the request needs */
     uint32_t passed; /* number of rounds in which later requests overtook this one */
     uint32_t round;  /* last round in which a later request overtook this one */
 };

@@ -5,7 +5,7 @@
 #include "runtime/chat/chat.h"
 #include "runtime/features/memory_tags/memory_tags.h"
 
-/* Run and log the operations, unless the model does not learn (learn=off) or the line is locked. */
+/* Run and log the operations if lessons are open (chat_learn_open) and the line is not locked. */
 void memory_tags_obey(struct chat *c, const struct memory_tags *tags);
 
 #endif
