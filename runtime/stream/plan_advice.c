@@ -39,8 +39,8 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     return INGOT_N_TYPES;
 }
 
-/* Return the most exact type of keys and values, smaller than the requested type, with which
- * weights of `needed` bytes fit, or "" if there is none, or if something else is in the way. */
+/* Return the most exact type of keys and values that is smaller than the requested type and lets
+ * weights of `needed` bytes fit. Return "" if no smaller type suffices. */
 static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
                               uint64_t needed, char name[KV_TYPES_NAME_BYTES])
 {
@@ -88,7 +88,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 {
     char cure[CURE_BYTES];
 
-    /* The obstacle is mem=, without which there is more room. */
+    /* Without mem= there is more room, so mem= is the obstacle. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;

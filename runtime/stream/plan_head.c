@@ -2,14 +2,14 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
-/* Return after how many groups of rows a tile begins at the same offset in a sector again. Tiles
- * and the resident part are whole steps, so that more resident rows never lead to more sectors
- * shared by two tiles. */
+/* Return the number of groups in a step, the fewest groups of rows whose bytes are whole sectors.
+ * Tiles and the resident part are whole steps, so that more resident rows never lead to more
+ * sectors shared by two tiles. */
 static uint64_t step_groups(uint64_t group_bytes)
 {
     uint64_t step = SECTOR_BYTES;
 
-    /* Each factor of two in a group's bytes halves the step that ends at a sector. */
+    /* Each factor of two in a group's bytes halves the step. */
     while (step > 1 && group_bytes % 2 == 0) {
         group_bytes /= 2;
         step /= 2;

@@ -25,7 +25,8 @@ static uint64_t embedding_row_bytes(const struct image *image)
     return bytes;
 }
 
-/* Return the bytes of all sectors that a token's rows may touch, as plan_segments.c does. */
+/* Return the bytes of all sectors that a token's rows may touch. plan_segments.c computes the bytes
+ * of an embedding row in the same way. */
 static uint64_t table_row_bytes(const struct image *image)
 {
     size_t bytes;

@@ -58,8 +58,8 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 uint64_t plan_experts_least(const struct image *image);
 uint64_t plan_experts_need(const struct image *image);
 
-/* Return the bytes of a cache with this many slots for each layer, and a struct stream_expert for
- * each expert. */
+/* Return the bytes of a cache in which each layer has this many slots, including a struct
+ * stream_expert for each expert. */
 uint64_t plan_experts_bytes(const struct image *image, uint32_t n_slots);
 
 /* plan_faster.c: add advice that would make a plan with a cache of experts faster. */
@@ -68,14 +68,14 @@ void plan_advise_experts(struct plan *plan, const struct image *image);
 /* Write a size in whole KiB or MiB, rounded up, so that it suffices. */
 void plan_format_more(char *text, size_t room, uint64_t bytes);
 
-/* Return the bytes of experts that are read for a token with this many slots. */
+/* Return how many bytes of experts a token reads on average, with this many slots. */
 uint64_t plan_experts_read(const struct plan_use *use, const struct image *image, uint32_t n_slots);
 
 /* Fill plan->experts with as many slots as `room` bytes hold. room has at least the smallest
  * cache. */
 void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t room);
 
-/* Return the bytes of a token's widest input of a matrix. */
+/* Return the bytes of a token's input of a matrix, for the matrix with the widest input. */
 size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r);
 
 /* Compute the layout for plan->chunk, logits_rows and kv.n_spilled, with this context. */

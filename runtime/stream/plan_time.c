@@ -17,15 +17,16 @@
 enum {
     PASSES = 4,                /* number of passes to simulate; the first two fill the ring */
     AHEAD_BYTES = 1024 * 1024, /* the most bytes in flight for which a read of a row waits */
-    LENT_TIE = 32, /* a core only for the card is chosen even if it is slower by 1/32, because no
-                    * rate shows that polls between rows come late */
+    LENT_TIE = 32, /* choose a core only for the card even if this is slower by 1/32, because the
+                    * rates do not show that polls between rows come late */
 };
 
 struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
-    uint32_t last_written;      /* layer after whose keys only one token of a chunk continues */
+    uint32_t last_written;      /* last layer that writes a state; then only one token of a chunk
+                                 * continues */
     uint64_t now;               /* time at which the cores are done with all segments so far */
     uint64_t card;              /* time at which the card has read all segments so far */
     uint64_t freed[PLAN_SLOTS]; /* time at which the cores are done with each slot */
@@ -80,8 +81,9 @@ static bool leaves_out(const struct timeline *t)
     return t->n_tokens > ACTIVATIONS_SAVED;
 }
 
-/* Return the time of a chunk in the last layer that writes a state, for keys and values or the
- * whole mixer. The rest of the layer is only for the one token that continues. */
+/* Return the time of a chunk in the last layer that writes a state: the time of the matrices for
+ * keys and values or, if the mixer is not only attention, of the whole mixer. The rest of the layer
+ * is only for the one token that continues. */
 static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
                                    uint64_t to)
 {
@@ -157,7 +159,7 @@ static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
     return t->card;
 }
 
-/* Return the end of a phase in the bytes of the layer that stay or stream. */
+/* Return where a phase ends in the bytes of the layer, without experts that are in a cache. */
 static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned phase)
 {
     return min_u64(image_phase_end(t->image, layer, phase),
@@ -206,8 +208,8 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
 }
 
 /* Add the time of experts. Some of a chunk's experts are always missing. A single token may have
- * all its experts in the cache, and then does not wait; the average of missing experts is due to
- * other tokens. */
+ * all its experts in the cache, and then does not wait. So only the tokens that wait cause the
+ * average number of missing experts. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);

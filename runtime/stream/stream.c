@@ -51,7 +51,7 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot)
         (void)file_read_start(&slot->read, s->file, tile.offset, slot->buffer, tile.bytes);
         return;
     }
-    /* In a layer with a cache of experts only the part before the experts is read. */
+    /* If a layer's experts are in a cache, read only the part before the experts. */
     x = layer_segment(s, slot->segment.index);
     (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer,
                           (size_t)plan_layer_bytes(s->image, x->layer,
@@ -83,8 +83,8 @@ static bool comes_before(const struct stream *s, const struct stream_slot *a,
     return a->segment.pass - s->ring.pass < b->segment.pass - s->ring.pass;
 }
 
-/* Return the next queued slot, or NULL if none is queued, or if the segment before has more to
- * request. Two segments at once would share the card, so that the first would come late. */
+/* Return the next queued slot, or NULL if none is queued, or if the previous segment still has
+ * pieces to request. If two segments shared the card, the first would come late. */
 static struct stream_slot *next_queued(struct stream *s)
 {
     struct stream_slot *first = NULL;
@@ -118,7 +118,8 @@ static uint64_t arrived_bytes(const struct stream *s)
     return bytes;
 }
 
-/* Begin the card's busy time with the read, because the first poll may see it complete. */
+/* Begin the card's busy time when the read begins, because the read may be complete at the first
+ * poll. */
 void stream_begin_count(struct stream *s)
 {
     /* If nothing was in flight, the count begins now. */
@@ -374,7 +375,7 @@ static void stall(struct stream *s, struct stream_slot *slot, uint64_t bytes)
     trace_end(s->workers->trace, TRACE_WAIT, slot->segment.index, 0, begin);
 }
 
-/* Wait for the first `bytes` of the slot's transfer. Errors of the read. */
+/* Wait for the first `bytes` of the slot's transfer. Return ERR_OK or the read's error. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes)
 {
     /* Usually the segment was requested in time. */

@@ -92,8 +92,8 @@ struct stream_now {
     struct stream_slot *early; /* the layer's slot until the layer is checked, then NULL */
     enum err failure;          /* why the layer failed; only core 0 uses it */
     /* Phase [i] of the layer will not arrive. All cores read the flag after a barrier. Each
-     * phase has its own flag, because core 0 may reach the next phase before all cores have
-     * looked. */
+     * phase has its own flag, because core 0 may reach the next phase before all cores have read
+     * this phase's flag. */
     bool missing[INGOT_PHASES];
 };
 
@@ -210,8 +210,8 @@ void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
  * Errors as stream_layer. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
-/* Return the address of a resident row of a tiled head, the first of a group. Later resident rows
- * follow. */
+/* Return the address of a resident row of a tiled head. The row is the first of a group, and later
+ * resident rows follow it. */
 const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 
 /* Get tile number i of a tiled head: *rows points at row tile->first_row. */
@@ -225,9 +225,9 @@ enum err stream_head_check(struct stream *s, bool *again);
 /* Get the group of rows with a token's embedding. *row is the row's number in the group. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
 
-/* In a table per layer, request the rows for a pass's n tokens, whose ids must stay in place. Then
- * take the rows in order. *rows points at the rows of token number i until the next call. Errors as
- * stream_load. */
+/* Request the rows of the table per layer for a pass's n tokens, whose ids must stay in place. Then
+ * take the rows with stream_table_rows, in order. *rows points at the rows of token number i until
+ * the next call. Errors as stream_load. */
 void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);
 enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
 

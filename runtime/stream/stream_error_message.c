@@ -16,7 +16,7 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
     return e;
 }
 
-/* The message for a wrong checksum also names a sector, the expert's first. */
+/* The message for a wrong checksum also names the expert's first sector. */
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e)
 {

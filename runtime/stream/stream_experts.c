@@ -67,7 +67,7 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     if (r->item != STREAM_NOT_LISTED) {
         s->experts.list[r->item].again = s->experts.list[r->item].begun;
     }
-    /* The poll reports a refusal. */
+    /* The next poll reports an error. */
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
@@ -257,7 +257,7 @@ static void poll_read(struct stream *s, struct stream_expert_read *r, bool check
     n = min_u64(r->read.bytes_done - r->crc_bytes, CRC_STEP);
     r->crc = crc32c(r->crc, r->at + r->crc_bytes, (size_t)n);
     r->crc_bytes += n;
-    /* Finish once the checksum has the last byte. */
+    /* Finish once the checksum includes the last byte. */
     if (e == ERR_OK && r->crc_bytes == r->read.bytes) {
         finish(s, r);
     }
@@ -296,7 +296,7 @@ void stream_experts_reset(struct stream *s)
         while (r->used && r->read.status == ERR_BUSY) {
             (void)file_read_poll(&r->read);
         }
-        /* Nothing may use the slot and the list any more. */
+        /* The expert has not become ready, so free its slot and the read. */
         if (r->used) {
             drop(s, r);
         }
@@ -311,7 +311,8 @@ void stream_experts_reset(struct stream *s)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Move the average by n_tokens / USE_TOKENS of the way to the share of these tokens. */
+/* Move the average towards the share of these tokens, by n_tokens / USE_TOKENS of the
+ * difference. */
 static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens)
 {
     int64_t share = (int64_t)count * USE_ONE / n_tokens;
@@ -320,7 +321,7 @@ static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens
     e->use = (uint32_t)((int64_t)e->use + step);
 }
 
-/* Let number i of the list join the read that already reads it. */
+/* Let number i of the list use the read that was begun ahead for this expert. */
 static void join_read(struct stream *s, uint32_t i)
 {
     struct stream_experts *x = &s->experts;
@@ -383,8 +384,8 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
 {
     struct stream_experts *x = &s->experts;
 
-    for (uint32_t i = 0; i < x->n; i++) { /* experts of the previous layer, which have all
-                                           * arrived */
+    for (uint32_t i = 0; i < x->n; i++) { /* the list still has the previous layer's experts, which
+                                           * have all arrived */
         all_of(s)[x->list[i].expert].listed = STREAM_NOT_LISTED;
     }
     x->layer = layer;

@@ -31,9 +31,9 @@ struct stream_expert {
     uint16_t listed; /* index in the list while the expert is needed, otherwise
                       * STREAM_NOT_LISTED */
     uint32_t taken;  /* number of tokens that took the expert */
-    /* found and order are for a place in the order of the layer's experts
-     * (stream_experts_count.c): how often a single token's expert was at this place, and which
-     * expert is there now. */
+    /* found and order do not belong to this expert, but to the place of the same number in the
+     * order of the layer's experts (stream_experts_count.c). They say how often a single token's
+     * expert was at this place, and which expert is there now. */
     uint32_t found;
     uint16_t order;
     uint16_t flags; /* STREAM_EXPERT_PINNED, STREAM_EXPERT_COMING */

@@ -1,10 +1,11 @@
 /* Counts how many hits a cache of another size would have had. The rule by which experts lose their
- * slots orders all of a layer's experts, whatever the number of slots is: a cache of n slots has
- * the first n experts of this order. So the place of a token's expert tells which caches have it,
- * and counts of places give the hit rate of every size from one run.
+ * slots puts all of a layer's experts in an order that does not depend on the number of slots: a
+ * cache of n slots has the first n experts. So the place of a token's expert tells which caches
+ * have it, and from the counts of places one run gives the hit rate of every size.
  *
- * A used expert goes to the front, and the expert there moves on. At each later place, up to the
- * used expert's old place, the expert that a cache would rather drop moves on (Mattson). */
+ * A used expert moves to the front, and the expert that was there moves back. At each later place,
+ * up to the used expert's old place, the expert that a cache would drop first moves back (Mattson's
+ * stack algorithm). */
 #include "runtime/stream/stream_private.h"
 
 enum { MOST_COUNTED = 1u << 30 };

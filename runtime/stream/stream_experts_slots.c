@@ -33,8 +33,8 @@ static bool is_next(const struct stream *s, uint32_t layer, uint32_t expert)
     return false;
 }
 
-/* Return the expert that loses its slot, the least used of those with a slot that are not needed;
- * of equals the highest number. Return NULL if all are needed. */
+/* Return the expert that loses its slot: the least used expert that has a slot and is not needed.
+ * If several are used equally, the highest number loses its slot. Return NULL if all are needed. */
 static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
 {
     struct stream_expert *all = stream_experts_of(s, layer), *least = NULL;
@@ -50,10 +50,10 @@ static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
     return least;
 }
 
-/* A chunk may need more experts than there are slots. Then the expert that is needed last, of those
- * that were there before the chunk, loses its slot, and is read again later. Experts that were read
- * in this chunk have lower numbers and are not chosen. Return NULL if all slots wait for reads in
- * flight. */
+/* A chunk may need more experts than there are slots. Then an expert that was in the cache before
+ * the chunk loses its slot, and is read again later: the one that is needed last. Experts that were
+ * read for this chunk have lower numbers, so they keep their slots. Return NULL if all slots wait
+ * for reads in flight. */
 static struct stream_expert *needed_last(struct stream *s)
 {
     struct stream_experts *x = &s->experts;

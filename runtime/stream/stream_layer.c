@@ -103,7 +103,7 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     enum err e = s->now.failure;
 
     *again = false;
-    if (s->experts.failure != ERR_OK) { /* the expert's failure has its error message */
+    if (s->experts.failure != ERR_OK) { /* stream_name_expert has set the error message */
         e = s->experts.failure;
         stream_reset(s);
         return e;

@@ -1,5 +1,5 @@
-/* Loads the stream before its first pass. Resident segments are read and checked. Segments that
- * later pass in parts are read once, for their checksum. */
+/* Loads the stream before its first pass. Resident segments are read and checked. Segments of which
+ * passes later read only parts are read once, for their checksum. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -97,8 +97,8 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     }
 }
 
-/* Hash bytes that have arrived while the rest arrives: at least a leaf at a time, or two leaves if
- * several cores can share them. */
+/* While the rest arrives, hash the bytes that have arrived: at least a leaf at a time, or two
+ * leaves if several cores can share them. */
 static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
                            uint64_t *digested, uint64_t arrived, bool more)
 {
@@ -139,11 +139,11 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     bool stopped = false;
     enum err e;
 
-    (void)file_read_start(read, s->file, offset, buffer, bytes); /* the poll reports a refusal */
+    (void)file_read_start(read, s->file, offset, buffer, bytes); /* the poll reports an error */
     do {
         platform_yield(&s->workers->platform->cores);
         e = file_read_poll(read);
-        /* The checksum follows the bytes, so that it is ready after the last byte. */
+        /* Continue the checksum with each poll, so that it is ready soon after the last byte. */
         *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
         checked = read->bytes_done;
         digest_arrived(s, l, buffer, &digested, checked, e == ERR_BUSY);
@@ -231,7 +231,7 @@ struct row_groups {
 };
 
 /* Return the end of the group with the byte at `at`. For bytes before the first group, return the
- * first group's begin; for bytes after the last group, UINT64_MAX. */
+ * start of the first group; for bytes after the last group, UINT64_MAX. */
 static uint64_t group_end(const struct row_groups *g, uint64_t at)
 {
     if (at < g->first) {
@@ -277,8 +277,8 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* Return memory for a part of a segment that does not stay, which is a slot or, without slots, the
- * rows' memory, or the spare memory if that is larger. */
+/* Return memory for a part of a segment that does not stay: a slot, or the rows' memory if there
+ * are no slots, or the spare memory if that is larger. */
 static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
 {
     uint8_t *buffer = s->rows.memory;
@@ -297,8 +297,8 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
     return buffer;
 }
 
-/* Return memory for the part of a tiled head that stays, *bytes in whole pages, or NULL if nothing
- * stays. */
+/* Return memory for the part of a tiled head that stays, and set *bytes to its whole pages. Return
+ * NULL if nothing of the segment stays. */
 static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t *bytes)
 {
     bool head = s->head != NULL && segment == stream_tiles_segment(s);

@@ -22,7 +22,8 @@ enum err stream_name_error_message(struct stream *s, unsigned segment, const str
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e);
 
-/* Return the bytes of a segment that stay or stream. */
+/* Return how many bytes of a segment stay or stream as one part, without experts that are in a
+ * cache. */
 static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
@@ -65,8 +66,8 @@ void stream_experts_poll(struct stream *s, bool checks);
 bool stream_experts_arrive(const struct stream *s);
 void stream_experts_reset(struct stream *s);
 
-/* Return the time by the clock of the file's device, in which s->stats.stall_ticks and busy_ticks
- * count, or 0 without a clock. */
+/* Return the time in ticks of the platform's clock, the unit of s->stats.stall_ticks and
+ * busy_ticks, or 0 without a clock. */
 static inline uint64_t stream_ticks(const struct stream *s)
 {
     const struct platform *platform = s->file->timeout.platform;
@@ -93,7 +94,7 @@ struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
  * when the segment is needed. */
 void stream_start_read(const struct stream *s, struct stream_slot *slot);
 
-/* Wait for the first `bytes` of the slot's transfer. Errors of the read. */
+/* Wait for the first `bytes` of the slot's transfer. Return ERR_OK or the read's error. */
 enum err stream_wait_arrival(struct stream *s, struct stream_slot *slot, uint64_t bytes);
 
 /* Put the error of a segment into an error message and give up the pass. Returns e. */

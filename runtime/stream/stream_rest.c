@@ -1,13 +1,13 @@
 /* Lets core 0 sleep while all cores wait for the card.
  *
  * The card's measured rate, and the end of the previous request, predict when the next request
- * ends. If the device has no interrupt that core 0 can wait for, core 0 sleeps by a timer, and
- * polls again from shortly before that time on:
+ * ends. If the device has no interrupt that core 0 can wait for, core 0 sleeps by a timer until
+ * shortly before that time, and then polls again:
  *
  *   due = last answer + 7/8 of the request's bytes / rate
  *
- * so that a card which is a little faster than measured does not wait for its next request. If the
- * device can wake a waiting core (block_device.h), core 0 waits for that instead. */
+ * So a card that is a little faster than measured does not wait for its next request. If the device
+ * can wake a waiting core (block_device.h), core 0 waits for the device instead. */
 #include "board/min_max.h"
 #include "runtime/stream/stream_private.h"
 
@@ -19,7 +19,7 @@ enum {
     EARLY_PART = 8,
 };
 
-/* Return true if core 0 has work that a sleep would delay, data to move or a checksum to
+/* Return true if core 0 has work that a sleep would delay: data to move, or a checksum to
  * continue. */
 static bool has_work(const struct stream *s)
 {
@@ -48,7 +48,7 @@ static uint64_t less(uint64_t bytes, const struct file_read *read)
     return awaited == 0 ? bytes : min_u64(bytes, awaited);
 }
 
-/* Return the bytes of the request that ends next, the smallest of all candidates, or UINT64_MAX if
+/* Return the bytes of the request that ends next, the fewest that any read awaits, or UINT64_MAX if
  * none is in flight. */
 static uint64_t awaited(const struct stream *s)
 {

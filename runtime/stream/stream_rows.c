@@ -24,7 +24,8 @@ static enum err read_row(struct stream *s, uint64_t offset, size_t bytes, uint8_
     return stream_name_error_message(s, image_embedding_segment(s->image), NULL, ERR_BAD_CHECKSUM);
 }
 
-/* Find or read group number `group`, `skip` bytes after `offset` of the file. After NULL see *e. */
+/* Find group number `group` in memory, or read it. The group begins `skip` bytes after `offset` of
+ * the file. If the result is NULL, *e is the error. */
 static const uint8_t *find_row(struct stream *s, uint64_t offset, size_t bytes, uint32_t group,
                                size_t skip, enum err *e)
 {

@@ -5,7 +5,8 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-/* Return the offset of the whole sectors with a token's rows, which begin `skip` bytes later. */
+/* Return the file offset of the whole sectors that hold a token's rows. The rows begin *skip bytes
+ * later. */
 static uint64_t range_of(const struct stream *s, uint32_t token, size_t *skip, size_t *bytes)
 {
     uint64_t first = image_table_row(s->image, token, bytes);
@@ -66,7 +67,7 @@ static bool ask(struct stream *s, uint32_t token)
         slot->state = STREAM_TABLE_ARRIVING;
         slot->token = token;
         (void)file_read_start(&slot->read, s->file, range_of(s, token, &skip, &bytes), slot->buffer,
-                              s->plan->table.bytes); /* the poll reports a refusal */
+                              s->plan->table.bytes); /* the poll reports an error */
     }
     slot->used = ++s->table.clock;
     return true;

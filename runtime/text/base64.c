@@ -54,8 +54,8 @@ bool base64_get(uint8_t *out, size_t most, const char *text, size_t length, size
             three = three << 6 | v;
         }
         if (most - *n < bytes || (three & (0xffffffu >> 8 * bytes)) != 0) {
-            return false; /* bits after the last byte must be zero, so that bytes have only one
-                           * text */
+            return false; /* bits after the last byte must be zero, so that the same bytes always
+                           * have the same text */
         }
         for (size_t j = 0; j < bytes; j++) {
             out[(*n)++] = (uint8_t)(three >> (16 - 8 * j));

@@ -1,5 +1,5 @@
-/* Format integers and strings into fixed buffers, without allocation, locks and floating point,
- * which newlib's printf family cannot guarantee. */
+/* Format integers and strings into fixed buffers, without allocation, locks or floating point.
+ * newlib's printf family does not guarantee this. */
 #ifndef INGOT_RUNTIME_FORMAT_TEXT_H
 #define INGOT_RUNTIME_FORMAT_TEXT_H
 
@@ -26,7 +26,8 @@ enum { FORMAT_NUMBER_BYTES = 32 }; /* buffer size for every function below, with
  * "12.35". Returns buffer, so that it can stand in an argument list. */
 const char *format_milli(char buffer[FORMAT_NUMBER_BYTES], uint64_t milli, unsigned decimals);
 
-/* Write a / b with 0 to 3 decimals, rounded half up, or cut off after 3; "-" if b is 0. */
+/* Write a / b with up to 2 decimals, rounded half up, or with 3 decimals, cut off; "-" if b is
+ * 0. */
 const char *format_ratio(char buffer[FORMAT_NUMBER_BYTES], uint64_t a, uint64_t b,
                          unsigned decimals);
 

@@ -30,7 +30,7 @@ struct hidden_tags {
     char body[HIDDEN_TAG_BODY_BYTES];
 };
 
-/* Zero t first. `write` gets the text to show, in which a character that was passed whole is never
+/* Zero t first. `write` gets the text to show. A character that one call passes whole is never
  * split. `tag` may be NULL. */
 void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
 

@@ -150,7 +150,8 @@ struct composer {
     uint32_t code[NFC_MOST_MARKS + 1];
     uint8_t class[NFC_MOST_MARKS + 1];
     unsigned n;
-    uint8_t *out, *end; /* output; `end` moves forward while an overlapping text is read */
+    uint8_t *out, *end; /* output and the end of its room, which moves forward while an overlapping
+                         * text is read */
     bool full;
 };
 

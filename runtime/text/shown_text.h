@@ -1,7 +1,7 @@
-/* Make text from others safe for a terminal. A model's text, a file's name and a file's text may
- * contain control characters, which a terminal obeys: they can set its clipboard, type into
- * its input, stop the peer with XOFF, or reorder words on the screen. Here they become U+FFFD.
- * Ingot's own control sequences do not pass through this code. */
+/* Make text from other sources safe for a terminal. A model's text, a file's name and a file's text
+ * may contain control characters, which a terminal obeys: they can set its clipboard, type into its
+ * input, stop the peer with XOFF, or reorder words on the screen. Here they become U+FFFD. Ingot's
+ * own control sequences do not pass through this code. */
 #ifndef INGOT_RUNTIME_SHOWN_TEXT_H
 #define INGOT_RUNTIME_SHOWN_TEXT_H
 
@@ -16,9 +16,9 @@
  * embeddings, overrides, isolates and marks). */
 bool char_is_control(uint32_t code);
 
-/* Return the bytes of the character at s (NUL-terminated text), or 0 if a name may have it. Names
- * must not have line ends, tabs, or characters without width, which make different names look alike
- * (joiners are allowed, because scripts need them). */
+/* Return 0 if a name may have the character at s (NUL-terminated text), otherwise the number of the
+ * character's bytes. Names must not have line ends, tabs, or characters without width, which make
+ * different names look alike (joiners are allowed, because scripts need them). */
 size_t shown_breaks_name(const char *s);
 
 /* Write a name (of a file, a model, a part of a request) to out (room bytes, with its NUL),

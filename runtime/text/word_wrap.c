@@ -34,7 +34,8 @@ static void end_row(struct word_wrap *w)
     word_wrap_begin_row(w);
 }
 
-/* Move the word at the cursor to the next row; a word that fills this row continues there. */
+/* Move the word at the cursor to the next row. A word that begins this row, or is longer than
+ * w->word, is not moved, but continues in the next row. */
 static void move_word(struct word_wrap *w)
 {
     uint32_t columns = w->column - w->word_column;

@@ -27,7 +27,8 @@ static void note_special_tokens(struct tokenizer *t)
     }
 }
 
-/* Find the bytes that never merge with a space next to them: a run may be cut there. */
+/* Find the bytes that have a space after them in some token. After any other byte a run may be cut
+ * before a space. */
 static void note_spaces(struct tokenizer *t)
 {
     for (uint32_t i = 0; i < t->head->n_sorted; i++) {

@@ -1,5 +1,6 @@
-/* SentencePiece BPE by score, Unigram, and byte-level BPE by rank of merges, over the tokenizer
- * section of an .ingot file, which is used in place. Source: flash_image/FORMAT.md, section 4. */
+/* Encode and decode text with the tokenizer section of an .ingot file, which is used in place:
+ * SentencePiece BPE by score, Unigram, or byte-level BPE by rank of merges. Source:
+ * flash_image/FORMAT.md, section 4. */
 #ifndef INGOT_RUNTIME_TOKENIZER_H
 #define INGOT_RUNTIME_TOKENIZER_H
 

@@ -40,7 +40,7 @@ static enum err encode_words(struct encoder *e, uint32_t start, uint32_t end)
     return ERR_OK;
 }
 
-/* Return the next space across which no token can reach, or the end. */
+/* Return the position of the next space before which a run may be cut, or the end. */
 static uint32_t cut_before_space(const struct encoder *e, uint32_t start, uint32_t end)
 {
     bool split = (e->t->head->flags & INGOT_SPLIT_SPACES) != 0;
@@ -61,8 +61,8 @@ static enum err encode_stretch(struct encoder *e, const char *s, uint32_t n)
     return tokenizer_merge_run(e, s, n);
 }
 
-/* If a run is cut where no token crosses, its parts give the same ids. The parts are short, and so
- * is their heap. */
+/* A run is cut where no token crosses, so its parts give the same ids as the whole run. The parts
+ * are short, so their heap is small. */
 static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t end)
 {
     e->after_unk = false;
@@ -78,9 +78,9 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     return ERR_OK;
 }
 
-/* Normalize the run to form C. The text before it is not needed any more, so the result is
- * written from [1] on, and *start and *end become its bounds. ERR_NO_SPACE: there is too little
- * room. */
+/* Normalize the run to form C. The text before the run is not needed any more, so the result is
+ * written from e->text[1] on, and *start and *end become its bounds. ERR_NO_SPACE: there is too
+ * little room. */
 static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
 {
     uint8_t *text = (uint8_t *)e->text;
@@ -98,8 +98,8 @@ static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
     return ERR_OK;
 }
 
-/* Encode the text from run_start to end. The byte before run_start is free: it is [0], or the
- * last byte of a special token that was already emitted. */
+/* Encode the text from run_start to end. The byte before run_start is free: it is e->text[0], or
+ * the last byte of a special token that was already emitted. */
 static enum err encode_run(struct encoder *e, uint32_t end)
 {
     uint32_t start = e->run_start, flags = e->t->head->flags;

@@ -5,9 +5,9 @@
 #include "runtime/tokenizer/tokenizer.h"
 
 /* A pair of adjacent pieces: `bytes` bytes of the run from `left` on; the pair with the least key
- * is merged first. A pair is stale if two live pieces no longer span exactly these bytes.
- * Borders only disappear, so pieces that still span these bytes are the pair that was
- * offered. */
+ * is merged first. A pair is stale if two live pieces no longer span exactly these bytes. Borders
+ * between pieces only disappear, so two pieces that still span these bytes are the same two
+ * pieces. */
 struct pair {
     uint32_t key;
     uint32_t left;
@@ -20,8 +20,8 @@ struct encoder {
     uint32_t first;     /* at least 1, more if normalizing may make a run longer */
     uint32_t end;       /* end of the text so far */
     uint32_t run_start; /* text before this has already become ids */
-    uint32_t *next;     /* by position in the current run: the next piece; 0: no piece begins
-                         * here */
+    uint32_t *next;     /* the next piece, by position in the current run; 0 where no piece
+                         * begins */
     uint32_t *prev;
     uint32_t *id; /* id of the piece, or INGOT_NO_TOKEN */
     struct pair *heap;
@@ -59,11 +59,11 @@ bool tokenizer_next_prefix(const struct tokenizer *t, const char *s, size_t n, s
  * token. */
 uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t n, bool trusted);
 
-/* Append an id, and BOS before the first. ERR_TOO_LONG. */
+/* Append an id, and BOS before the first. Errors: ERR_TOO_LONG. */
 enum err tokenizer_emit(struct encoder *e, uint32_t id);
 
 /* Append the tokens for a character that is not a token: its byte tokens, or one unknown token
- * if a byte token is missing. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
+ * if a byte token is missing. Errors: ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_emit_bytes(struct encoder *e, const char *s, size_t n);
 
 /* Append id, or if it is INGOT_NO_TOKEN the tokens for the unknown character s (n). Errors as
@@ -74,7 +74,7 @@ enum err tokenizer_emit_piece(struct encoder *e, uint32_t id, const char *s, siz
  * tokenizer_emit_bytes. */
 enum err tokenizer_unigram_run(struct encoder *e, const char *s, uint32_t n);
 
-/* Append the tokens of s (n >= 1), merged as one run. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
+/* Append the tokens of s (n >= 1), merged as one run. Errors: ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_merge_run(struct encoder *e, const char *s, uint32_t n);
 
 #endif

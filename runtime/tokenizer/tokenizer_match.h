@@ -69,13 +69,15 @@ struct run {
 };
 
 /* Falcon looks for digits after bytes were mapped to printable characters. Bytes B2, B3, B9 and
- * BC to BE then are superscripts and fractions of Latin-1, which count as digits. No rule. */
+ * BC to BE then are superscripts and fractions of Latin-1, which count as digits. `rule` is not
+ * used. */
 matcher match_byte_digits;
 
-/* [0-9][0-9][0-9] in bytes, because the stage before may have cut inside a character. No rule. */
+/* [0-9][0-9][0-9] in bytes, because the stage before may have cut inside a character. `rule` is not
+ * used. */
 matcher match_three_digits;
 
-/* \s+$ : white space at the end of the piece. No rule. */
+/* \s+$ : white space at the end of the piece. `rule` is not used. */
 matcher match_last_spaces;
 
 #endif

@@ -1,6 +1,6 @@
-/* Merge a run: a linked list of pieces, which are named by the position of their first byte, and a
- * heap of the adjacent pairs that may merge, the best on top. The merge takes n log n time for any
- * text. Pieces begin as characters, or in byte-level BPE as bytes. */
+/* Merge the pieces of a run. A linked list has the pieces, each named by the position of its first
+ * byte; a heap has the adjacent pairs that may merge, the best on top. The merge takes n log n time
+ * for any text. Pieces begin as characters, or in byte-level BPE as bytes. */
 #include <string.h>
 
 #include "runtime/tokenizer/tokenizer_encode.h"

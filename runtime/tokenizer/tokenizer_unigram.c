@@ -1,7 +1,7 @@
 /* Unigram: find the way to split a run into tokens that has the largest sum of scores, by
- * Viterbi's algorithm from left to right. If ways to a position are equal, the first one
- * found stays, whose last token is longer, as in SentencePiece. Sums are binary64 and have one
- * order, so that all machines split alike. */
+ * Viterbi's algorithm from left to right. If two ways to a position have equal sums, the way that
+ * was found first stays; its last token is longer, as in SentencePiece. Sums are binary64 and are
+ * always added in the same order, so that all machines split alike. */
 #include "runtime/text/utf8.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 

@@ -292,8 +292,8 @@ static enum err end_file(struct ymodem *y, const struct blocks *b)
     return e;
 }
 
-/* Read the blocks of a file to its end. After an error other than the sender's ERR_ABORTED,
- * the sender is told to stop. */
+/* Read the blocks of a file to its end. After an error the sender is told to stop, unless it gave
+ * up itself (ERR_ABORTED). */
 static enum err read_file(struct ymodem *y, uint64_t left)
 {
     struct blocks b = { .left = left, .number = 1 };

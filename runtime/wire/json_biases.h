@@ -11,8 +11,8 @@ struct json_biases {
     char error_message[96];
 };
 
-/* Read a list (bytes, followed by a NUL), which is overwritten. A number means this token of
- * the session's model, a text means all of its tokens. The value, -100 to 100, is added to the
+/* Read a list (bytes, followed by a NUL), which is overwritten. ID means this token of the
+ * session's model, "TEXT" means all tokens of the text. NUMBER, -100 to 100, is added to the
  * tokens' logits; false bans the tokens. Uses the session's scratch memory. Return NULL after
  * success, with all biases in b; otherwise a message, which may be in b. */
 const char *json_biases_read(struct json_biases *b, char *text, size_t bytes,

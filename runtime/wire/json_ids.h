@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read the next id. *at is the text of the list: at first the whole with brackets, then its rest.
- * Return false if the list has ended (*at is then NULL), or if the next item is not an id. */
+/* Read the next id. *at is the whole list with its brackets before the first call, and the rest of
+ * the list afterwards. Return false if the list has ended (*at is then NULL), or if the next item
+ * is not an id. */
 bool json_ids_next(const char **at, uint32_t *id);
 
 /* Check that `text` is a list of at least 1 and at most `most` ids below `vocab`; sets *n to their

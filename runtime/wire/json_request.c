@@ -54,7 +54,7 @@ const char *json_field_name(enum json_field field)
     return fields[field].name;
 }
 
-/* Set an error. The format takes only our own texts and numbers. */
+/* Set an error. The format's arguments are short texts and numbers. */
 __attribute__((format(printf, 4, 5))) static void refuse(struct json_request *r, const char *error,
                                                          size_t column, const char *format, ...)
 {
@@ -86,8 +86,8 @@ static void refuse_name(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* Return true if a number is a whole number as JSON writes it, so that it can be sent back. The
- * reader only checks its characters. */
+/* Return true if a number is a whole number as JSON writes it, so that it can be sent back.
+ * json_member() checks only the characters of a number. */
 static bool is_whole_number(const char *text)
 {
     size_t digits;
@@ -162,7 +162,7 @@ static void take_member(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* Refuse two fields that ask for an answer. */
+/* Refuse a request if two of its fields ask for an answer. */
 static void refuse_two(struct json_request *r)
 {
     static const enum json_field asks[] = {

@@ -382,7 +382,7 @@ SHOWN = ("decode", "prefill of 64", "prefill of 512")
 
 def section(day, cpu, cores, version, peer, names, rows):
     """README's section: the ratios of SHOWN figures for each model, each number of threads and each way to run Ingot, whether Ingot is ahead or not.
-    rows as compare() gives them; names[0] is Ingot or llama.cpp as makers() has them."""
+    rows are those of compare(); names are those of makers(), and names[0] is what the others are compared with."""
     lines = [HEADING, "", f"The table has the speed of Ingot {version} divided by the speed of {peer}. Both served the same files by turns on {day} ({cpu}, {cores} cores).",
              "A figure above 1 means that Ingot is faster, below 1 that llama.cpp is. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
              "| model | threads | program | " + " | ".join(SHOWN) + " |", "|---|---|---|" + "---|" * len(SHOWN)]

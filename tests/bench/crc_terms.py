@@ -44,7 +44,7 @@ def six(power):
 
 
 def delays(exponents):
-    """The delays, in words: an eliminated word is added to the words that follow it by these distances, one for each term."""
+    """The delays, in words: an eliminated word is added to the later words at these distances, one for each term."""
     s = exponents[-1]
     return sorted(s - e for e in (0, *exponents[:-1]))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Measures how often the cache has the experts that the trained mixture needs, in conversations on which it was not
-trained: the program's own rule, and other rules for the same requests.
+"""Measures how often the cache has the experts that the trained mixture needs, in conversations on which it was not trained,
+with the program's own rule and with other rules for the same requests.
 
 usage: experts.py [MODEL.ingot] [--exchanges N]
 
@@ -64,7 +64,7 @@ class Layer:
 
 
 def after_of(passes):
-    """Returns a function for the next pass after `now` that asks for an expert."""
+    """Returns a function that gives the number of the next pass after `now` in which an expert is requested."""
     asked = {}
     for i, (_, counts) in enumerate(passes):
         for e in counts:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Computes how much faster tokens would be if experts were known some layers before their router chooses them. Each
-of nine rows has the time per token divided by max(missing bytes / rate, computing). Nothing is timed here: it uses
-the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
+of nine rows has the time per token divided by the larger of missing bytes / rate and the time of computing. Nothing
+is timed here: it uses the routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
 
 usage: experts_foresight.py
 

@@ -3,8 +3,9 @@
 
 usage: experts_picture.py [OUT.svg]
 
-The trained mixture on virt-arm64, two cores, half of its experts in the cache, a card of 40 MB/s. 
-The image prints its trace (trace=1); the busiest milliseconds of the reply are drawn."""
+The trained mixture runs on two cores of virt-arm64, with half of its experts in the cache and a
+card of 40 MB/s. The image prints its trace (trace=1); the busiest milliseconds of the reply are
+drawn."""
 
 import json
 import os

@@ -117,7 +117,7 @@ def counted(types, times):
 
 def instructions(types):
     """Instructions for one query and one position's key and value, with heads of 64 and four
-    queries at once. valgrind supports this CPU's features up to AVX2. None without valgrind."""
+    queries at once. valgrind supports this CPU's features up to AVX2. Returns None if valgrind is not installed."""
     if shutil.which("valgrind") is None:
         return None
     return (counted(types, 3) - counted(types, 1)) / (2 * KV_TILE * KV_QUERIES)

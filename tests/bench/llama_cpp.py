@@ -1,4 +1,4 @@
-"""Calls llama.cpp's shared libraries by ctypes: its quantizer, its importance matrix and its logits. For comparisons alone.
+"""Calls llama.cpp's shared libraries by ctypes: its quantizer, its importance matrix and its logits. Only comparisons use it.
 
 LLAMA_CPP names the folder with libllama, libggml and libggml-base of the npm package
 @node-llama-cpp/linux-x64 (release v0.5.0; the offsets below are those of its structs)."""

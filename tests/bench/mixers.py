@@ -25,7 +25,7 @@ SECONDS = 1800 # for one run: of VLEN 128, two at a time, on a computer at work
 
 
 class Model:
-    """Returns a packed model; it is packed again if the packer is newer."""
+    """A packed model; it is packed again if the packer is newer."""
 
     def __init__(self, name):
         path = os.path.join(WORK, f"bench-{name}-{TYPE}.ingot")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Counts the instructions of the matrices in a pass over 2 to 8 tokens, which checks guesses, as a multiple of those
-for one token.
+"""Counts the instructions of the matrices in a pass over 2 to 8 tokens, as a multiple of those in a pass over one
+token. Such a pass checks guesses.
 
 usage: passes.py [TYPE ...]   numbers of enum ingot_type"""
 

@@ -25,11 +25,12 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
-# Cores whose SVE has 128 bits, and the kernels of products from which such cores choose (kernels/arm64). SVE's work
-# is traced at 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
+# Cores whose SVE has 128 bits, and the product kernels from which such cores choose (kernels/arm64). Only these
+# kernels are computed for such cores, because SVE kernels are traced at 256 bits. LLVM schedules cortex-a710 and
+# cortex-x2 like neoverse-n2, and cortex-x4 like neoverse-v2.
 SVE_128 = ("cortex-a510", "neoverse-n2", "neoverse-v2")
 CHOSEN = re.compile(r"^gem[vm]_f32_q(?:4|8|4k|6k)x8_\w+_(?:dotprod|i8mm)$")
-SHARED = "panel_f16_neon" # counts for the kernel that called it, as one does that a kernel goes on to
+SHARED = "panel_f16_neon" # its instructions count for the kernel that called it
 
 
 def tools():

@@ -10,8 +10,8 @@ ratio. Runs that stream and runs with everything in memory alternate, and a run 
 depends on this computer's other programs. A row is the median of STREAM_RUNS=3. Only streamed bytes are checked, so the column "with the
 checksum" adds the time of the checksum to that of computing, at the rate that the machine measured at its start. An emulated core takes several
 times as long for the checksum as a real core. So computing with the checksum is also measured, if QEMU has the drive: by the same run without
-a throttle. "Over transfer or no throttle" is the ratio to the larger of this time and bytes / rate. It must not exceed 1.10, and does not
-depend on how slowly the emulated core computes.
+a throttle. "Over transfer or no throttle" is the time per token divided by the larger of this time and bytes / rate. It must not exceed 1.10, and
+does not depend on how slowly the emulated core computes.
 
 On a board with its card on SPI, and on rpi4 with `pio`, a core moves every byte; if the plan says so, one of two cores does only this. There, the
 runs with everything in memory use only one core. The cards of these boards are slow by themselves: a requested rate above the card's own rate is
@@ -140,8 +140,8 @@ class Model:
 
 
 def drives_of(path, board, rate):
-    """A card with the model. Without a rate the loader puts the model into memory, except on a Pi: there a device tree would have to name it, and
-    QEMU has none."""
+    """A card with the model. Without a rate the loader puts the model into memory, except on a Pi: there a device tree would have to name the
+    model's address, and QEMU gives a Pi no device tree."""
     name = os.path.basename(path)
     pace = f",throttling.bps-read={rate * 1000000}" if rate else ""
     if not rate and board != "rpi4":

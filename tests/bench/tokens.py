@@ -107,7 +107,8 @@ def count_all(pairs):
 
 
 def counted_lines(pairs):
-    """Rows of a CSV file for the machines and models in `pairs`; all machines must give the same reply of a model."""
+    """Rows of a CSV file for the machines and models in `pairs`; all machines must give the same reply with the same
+    model."""
     found, replies, lines = count_all(pairs), {}, []
     for (machine, model), (prefill, decode, reply) in found.items():
         if replies.setdefault(model, reply) != reply:

@@ -20,7 +20,7 @@ def at(base, registers):
 
 def plic(base, contexts, context, line, uart):
     """A PLIC as firmware left it (threshold 7, lines of this context enabled), and as it must become. Lines of another context do
-    not change. base: of the PLIC."""
+    not change. base: the PLIC's address."""
     enable, other = base + 0x2000 + 0x80 * context, base + 0x2000 + 0x80 * (context + 2 if context + 2 < contexts else context - 2)
     left = {enable: 0xffffffff, enable + 4: 0xffffffff, enable + 8: 0xffffffff, other: 5, base + 0x200000 + 0x1000 * context: 7,
             uart + 0x14: 0x60, uart + 4: 0x8f}

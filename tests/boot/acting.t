@@ -166,8 +166,8 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     tap.ok("(light: off)" in b.console.say("Off with it.") and b.lines() == FAN, "a name that the user said counts for the whole conversation", b.console.seen)
 
 # ---- held-out requests -------------------------------------------------------------------------------
-# The demo model does 88 of a hundred requests for one table right; of the other hundred, in `make evaluate-demo`, it
-# does 96. The requests run on virt-arm64 and on this computer, with the same ids, and the PL061's lines are read
+# The demo model does 88 of these hundred requests for one table right, and 96 of the other hundred, which `make evaluate-demo` runs. The requests run on
+# virt-arm64 and on this computer, with the same ids, and the PL061's lines are read
 # after each.
 OUTPUTS = dict(light=LIGHT, fan=FAN, radio=1 << 6)
 TABLE = "light:3,fan:4,radio:6,door:5:in,window:7:in"
@@ -215,8 +215,7 @@ tap.ok(len(here) == len(lines) and same == len(lines), f"{len(lines)} held-out r
 tap.ok(right >= 0.85 * len(lines), f"{right} of {len(lines)} do what they ask for, by PL061's lines", failures)
 tap.ok(moved == 0, "only requested lines moved, and each in the requested direction", failures)
 
-# A Raspberry Pi in QEMU: the test reads levels from the GPIO's registers, and the board the temperature from the
-# firmware's mailbox.
+# A Raspberry Pi in QEMU: the test reads levels from the GPIO's registers, and the board reads the temperature from the firmware's mailbox.
 LEVELS, GPIO17 = 0xfe200034, 1 << 17
 qmp = os.path.join(WORK, f"acting-{os.getpid()}.pi")
 pi_card = make_card("acting-pi.img", "--power-of-two", MODEL)

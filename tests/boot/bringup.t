@@ -46,8 +46,8 @@ def expect(board, wants, **more):
 
 HEX = re.compile("0x[0-9a-f]+")
 ARM = {"midr": HEX, "ctr": HEX, "id_aa64mmfr0": HEX}
-# QEMU's card: AA, "XY", "QEMU!", 0.1, serial DEADBEEF. The card's capacity is the file's size; the controller's capabilities are
-# those that the test gives.
+# QEMU's card has manufacturer AA, OEM "XY", product "QEMU!", revision 0.1 and serial number DEADBEEF. The card's capacity is the file's
+# size; the controller's capabilities are those that the test gives.
 SD = {"card kind": "SD", "card cid": re.compile("aa585951 454d5521 01deadbe ef[0-9a-f]{6}"),
       "card bytes": "64.0 MiB", "card scr": re.compile("[0-9a-f]{8} [0-9a-f]{8}"), "card errors": "0"}
 

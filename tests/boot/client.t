@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Tests clients/python/ingot.py with a model on this computer, and with a board in QEMU at a socket and behind a terminal: replies equal those of
-`ingot run`. Also streams, whole conversations, settings, commands, errors by name, abandoned replies, and boards that disappear."""
+`ingot run`. It also tests streams, whole conversations, settings, commands, errors by name, abandoned replies, and boards that disappear."""
 
 import atexit
 import os
@@ -47,7 +47,7 @@ def named(name, work, *arguments, **more):
 
 
 def check(board, where):
-    """Tests that every kind of line must pass."""
+    """The tests that every kind of line must pass."""
     r = board.ask("What is 7 plus 8?", temp=0, n=0)
     tap.ok(r == alone("What is 7 plus 8?") and r.reason == "end" and r.figures["reply_tokens"] == r.usage["completion_tokens"] > 3,
            f"{where}: a reply is that of `ingot run`", (r, r.figures))
@@ -106,7 +106,7 @@ with Ingot(board.line) as b:
     tap.ok(good, "a board that disappears during a reply gives an error", got)
 
 class Noise:
-    """A relay between a client and a board that changes a bit of one byte in `every`, in both directions. No byte
+    """A relay between a client and a board that changes one bit in one of `every` bytes on average, in both directions. No byte
     becomes a control character, because a board obeys these anywhere in a line."""
 
     def __init__(self, board, every):

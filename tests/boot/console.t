@@ -433,7 +433,7 @@ def stops(c):
 
 
 def rename_long(card, letters):
-    """Put characters into the card's long names that no tool would write there."""
+    """Put characters that no tool would write into the card's long names."""
     with open(card, "r+b") as image:
         start = image.read(4 << 20)
         found = bytearray(start)

@@ -31,8 +31,8 @@ RPI_SD = ["-drive", f"if=sd,format=raw,cache=unsafe,snapshot=on,file={card}"]
 
 # ---- the same bits ------------------------------------------------------------------------------
 
-# The bounce buffer is at the start of the memory. If DMA ends far above the buffer, the log says where that is; if DMA ends right
-# after the buffer, DMA reaches none of the models' memory.
+# The bounce buffer is at the start of the memory. If DMA ends far above the buffer, the log says where DMA ends. If DMA ends right after the
+# buffer, it reaches none of the models' memory.
 END = {}
 for m, far in ((ARM64, 0x48000000), (RISCV64_ANY, 0x88000000)):
     status, console = m.run(WORDS + f" dmaend={far:#x}", 1, card_arguments(card), timeout=120)

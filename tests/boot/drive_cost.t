@@ -33,7 +33,8 @@ FAILING = (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,
            f"file.inject-error.0.sector={READ // 2 // 512 + 8}")
 # Rows: name, drives, the bytes of each command that reads the READ bytes, the most register writes per MiB.
 ROWS = [
-    ("virtio-blk", card_arguments(CARD, ",file.locking=off"), [256 << 10] * 32, 0),  # its one is an eventfd, which no trace has
+    ("virtio-blk", card_arguments(CARD, ",file.locking=off"), [256 << 10] * 32, 0),  # the only register write goes to an eventfd, so
+                                                                                     # the trace does not show it
     ("NVMe", nvme_arguments(CARD), [256 << 10] * 32, 8),
     ("USB", usb_arguments(CARD), [MIB] * 8, 3.1),
     ("USB at 480 Mbit/s", SLOW_USB, [256 << 10] * 32, 14),

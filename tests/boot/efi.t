@@ -2,7 +2,7 @@
 """The stick that `ingot card efi` makes starts under five firmwares (AAVMF with ACPI and with a device tree, U-Boot on arm64 and riscv64, OVMF) by
 their own boot order. It answers as the model does on this computer, bit for bit: resident and streamed, on one core, on four and on ten, with reads
 in flight if the firmware supports them (BlockIO2), with 64 GiB, and with memory in two nodes. A token takes as many instructions as on virt-arm64,
-and the prompt comes as soon."""
+and the prompt comes as early as there."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A core that serves the card: if the card is on SPI, a core moves every byte, and so it does on a Raspberry Pi with the option `pio`. The last core
-stops computing and serves the card. Ids and logits stay the same, the plan and the trace show this core, and all commands work; a failing card gives
-its message and the prompt."""
+stops computing and serves the card. Ids and logits stay the same, the plan and the trace show this core, and all commands work; if the card fails,
+its message and the prompt come."""
 
 import json
 import os

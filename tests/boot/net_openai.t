@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """OpenAI's own packages from npm and PyPI, in the versions of tests/clients, with a board on QEMU's network, on both virt machines. They use what a board supports:
-models, chat, streams, completions, errors. Replies are the line's."""
+models, chat, streams, completions, errors. Replies equal those of the serial line."""
 
 import json
 import os

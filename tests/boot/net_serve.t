@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A board on the network, on both virt machines, used through its /line by `ingot serve http://HOST`, by the Python client, and by a browser with the board's page: all get
-the serial line's answers. Also a board that disappears and comes back, and a wrong token."""
+the serial line's answers. It also tests a board that disappears and comes back, and a wrong token."""
 
 import http.client
 import json

@@ -100,7 +100,7 @@ tap.ok(reads and max(reads) >= 64 and len(reads) <= len(SEGMENTS) + 32,
        f"{len(reads)} commands for {os.path.getsize(MODEL)} bytes, of up to {max(reads, default=0)} blocks",
        counted.result()[1][-1500:])
 
-# Writes with the drive's cache, which is flushed, and to blocks that a request covers only partly.
+# Test writes with the drive's cache, which is flushed, and writes to blocks that a request covers only partly.
 for machine in (ARM64, RISCV64_V):
     for name, controller in (("512 bytes", ""), ("4 KiB", BIG)):
         good, console = written_sectors(

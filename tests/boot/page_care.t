@@ -22,8 +22,8 @@ if not browser.PROGRAM:
     sys.exit(0)
 subprocess.run(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "web"], check=True, capture_output=True, timeout=60)
 
-# The script that stands for a board: obey(request) answers with say(event) and line(text), and `pieces` are those of the next
-# reply. The script also replaces the browser's speech.
+# The script that stands for a board: obey(request) answers with say(event) and line(text), and `pieces` are the pieces of the next reply. The script also
+# replaces the browser's speech.
 BOARD = """(() => {
   const encoder = new TextEncoder(), decoder = new TextDecoder();
   let control, rest = '';

@@ -34,7 +34,7 @@ TOLD = re.compile(rb"received (\d+) bytes, crc32c ([0-9a-f]+), lost (\d+); (\d+)
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
-# Machine, cores, interrupt controller. All cores compute all the time.
+# Rows: machine, cores, interrupt controller. All cores compute all the time.
 MORE = 4 if LONG else 2
 MACHINES = [
     (ARM64, MORE, "GICv2"),

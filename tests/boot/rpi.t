@@ -253,8 +253,8 @@ for board, missing in lacks.items():
 tap.ok("sdot" in instructions("rpi5"), "rpi5: the dot product is used")
 
 # ---- what a Cortex-A53 may get wrong ----------------------------------------------------------
-# Errata 835769 and 843419 of Arm's Software Developers Errata Notice of the Cortex-A53 (EPM-048406). The test reads the image's instructions,
-# so it finds such a pair even if newlib or a kernel contains it.
+# The image must not contain the pairs of instructions of errata 835769 and 843419 (Arm's Software Developers Errata Notice of the Cortex-A53,
+# EPM-048406). The test reads the image's instructions, so it also finds such a pair in newlib or in a kernel.
 
 
 def words_of(board):

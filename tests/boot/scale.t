@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The configurations of HAProxy and nginx in docs/SCALE.md, in front of two `ingot serve`s: replies are those of `ingot run`, streams come piece
-by piece, a server is killed while requests come, and restarted; the page and WebSockets work through TLS. The part of a program that is not
-installed is skipped."""
+by piece, a server is killed while requests come, and restarted; the page and WebSockets work through TLS. If a program is not installed, its part of the test
+is skipped."""
 
 import atexit
 import http.client
