@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -IS
-"""Runs a command for prove, which would wait forever. When the command's time is up, bounded.py ends the command and its child processes,
-and prints the command's name. Processes that the command leaves behind are ended too.
+"""Runs a command for prove, because prove would wait for it forever. When the command's time is up, bounded.py ends the command and its child
+processes, and prints the command's name. Processes that the command leaves behind are ended too.
 
 usage: bounded.py [--suite NAME] COMMAND ...
 INGOT_TEST_SECONDS (600) is the time before a program's own alarm (alarm.h, machine.py). bounded.py waits a little longer, so it ends only programs

@@ -82,7 +82,7 @@ def number_of(cells):
 
 
 def address_of(root, path):
-    """The cores' address of the node's first range: its reg, translated through the ranges of all buses above it."""
+    """The address at which the cores see the node's first range: its reg, translated through the ranges of all buses above it."""
     above, node = [], root
     for name in path.strip("/").split("/"):
         above.append(node)

@@ -5,8 +5,8 @@ fsck.exfat and sgdisk find no fault in its disks (tests/boot/disks.t).
 
 usage: exfat.py OUT [--table gpt|mbr|none] [--block BYTES] [--sector BYTES] [--cluster BYTES] [--pieces]
                 [--size MIB | --bytes BYTES] [--start BYTES] [PATH=FILE | PATH=+BYTES]...
---block: the sector size of the disk, which the partition table uses. --sector: of the volume. --pieces: files are fragmented, as chains in the
-FAT. +BYTES: a file of this many zeros, which takes no space on this computer's disk."""
+--block: the sector size of the disk, which the partition table uses. --sector: the sector size of the volume. --pieces: files are fragmented,
+as chains in the FAT. +BYTES: a file of this many zeros, which takes no space on this computer's disk."""
 import argparse
 import os
 import struct

@@ -239,7 +239,7 @@ def factors_of(c, name, rows):
 
 
 def gguf(model, name):
-    """Multiply the weights by the multipliers, as converters do; not for tied embeddings."""
+    """Multiply the weights by the multipliers, as converters do. Tied embeddings are not supported."""
     c, g = model.config, Gguf("falcon-h1")
     g.letters(c["vocab_size"])
     for key, number in (

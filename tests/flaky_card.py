@@ -122,7 +122,7 @@ class Session:
                     raise RuntimeError(f"{command}: {answer['error']}")
 
     def pace(self, bps):
-        """Set the card's rate. 0 means as fast as possible, 1 hardly a byte, like a silent card."""
+        """Set the card's rate. 0 means as fast as possible; 1 means hardly a byte, as from a silent card."""
         self.qmp(("qom-set", {"path": "/objects/pace", "property": "limits",
                               "value": {"bps-read": bps, "bps-read-max": bps}}))
 

@@ -1,5 +1,6 @@
 """Makes assistants of Gemma 4, and computes model and assistant from the tensors of GGUF files in F32, in plain Python and double precision, as
-the models are described: an oracle for the logits by which an assistant guesses. It is slow, and meant for models of a few thousand weights."""
+the models are described. The suites compare the logits by which an assistant guesses with these. It is slow, and meant for models of a few
+thousand weights."""
 
 import array
 import math

@@ -47,7 +47,7 @@ BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 PUNCTUATION = r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]"""
 
 # Steps as in the models' own tokenizer.json, by GGUF's names of the kinds. DeepSeek writes line ends unchanged, the others as escape sequences.
-# (deepseek-llm's letters: hf/tiny has them.)
+# (The letters of deepseek-llm are in hf/tiny.)
 PRE_TOKENIZERS = {
     "gpt-2": byte_level(True),
     "llama-bpe": ends([WORDS % "{1,3}"]),

@@ -368,7 +368,7 @@ def shape_of(name, shape):
 
 
 def mxfp4_parts(raw):
-    """GGML's blocks (a scale, then elements j and j + 16 in a byte) as published: pairs, and scales."""
+    """Turn GGML's blocks (a scale, then elements j and j + 16 in a byte) into the published form: pairs, and scales."""
     pairs, scales = bytearray(), bytearray()
     for at in range(0, len(raw), 17):
         nibbles = ([b & 15 for b in raw[at + 1:at + 17]] + [b >> 4 for b in raw[at + 1:at + 17]])

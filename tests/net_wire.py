@@ -1,4 +1,5 @@
-"""A board whose network card sends its frames to a socket of this computer and receives frames from it, and clients of TCP that are made of frames."""
+"""A board whose network card sends its frames to a socket of this computer and receives frames from it, and TCP clients that make their frames
+themselves."""
 
 import os
 import re
@@ -80,7 +81,7 @@ class Wire:
 
 
 class Caller:
-    """A TCP client made of frames."""
+    """A TCP client that makes its frames itself."""
 
     def __init__(self, wire, port, waits=True):
         self.wire, self.port, self.sequence, self.theirs, self.got, self.reset = wire, port, 1000, 0, b"", False

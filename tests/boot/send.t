@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Files over the line, by `ingot send` to running boards: over a noisy line, and resumed after the host or the board died; files that a card
-refuses; YMODEM from lrzsz's sb. Each time fsck.vfat and mtools check the card, and the board loads the file without a restart. The emulated line is
-slow, so the models are a few KiB large. A transfer resumes at steps of 64 KiB, so only files that are cut are longer than two steps."""
+"""`ingot send` sends files over the line to running boards: over a noisy line, and resumed after the host or the board died. Other tests are files that a card
+refuses, and YMODEM from lrzsz's sb. Each time fsck.vfat and mtools check the card, and the board loads the file without a restart. The emulated line is slow,
+so the models are a few KiB large. A transfer resumes at steps of 64 KiB, so only files that are cut are longer than two steps."""
 
 import atexit
 import os
@@ -185,8 +185,8 @@ for length, cause in ((200000000, "the card has no room for it: delete files"), 
     text = board.say("-p", f"/receive models/x.ingot {length}", "-q")
     tap.ok(text.strip().endswith(cause) and text.count(cause) == 1, f"a file of {length} bytes: the error has this cause and no second one", text)
 
-# Transfers are cut by the host's end, by Ctrl-C and by the board's loss of power, and each time the rest is sent afterwards; with LONG in
-# every step of a longer file.
+# Transfers are stopped by a cut line, by the board's loss of power, and by Ctrl-C; after the first two the rest is sent. With LONG the line is
+# cut in every step of a longer file.
 LENGTH = 10 * STEP if LONG else 2 * STEP
 for cut in range(STEP + ON_THE_WAY, LENGTH, STEP):
     source = padded(f"cut-{cut}.ingot", SMALL, LENGTH)

@@ -130,7 +130,7 @@ class Checks:
 
 
 def talk(c, k):
-    """Checks that every kind of line must pass."""
+    """The checks that every kind of line must pass."""
     start = k.until("ready")
     ready = done_of(start)
     c.ok(ready.get("protocol") == 1 and ready.get("model") == "demo-q8_0.ingot" and
@@ -449,7 +449,7 @@ def refuses_mode():
 
 
 def ended_by(child, number):
-    """Its exit status. A Ctrl-C before the end of an answer stops the answer, and the next Ctrl-C stops the program."""
+    """The exit status of `child` after this signal. A Ctrl-C before the end of an answer stops the answer, and the next Ctrl-C stops the program."""
     late = time.monotonic() + WAIT
     while child.poll() is None and time.monotonic() < late:
         child.send_signal(number)

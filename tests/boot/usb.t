@@ -39,7 +39,7 @@ def failing(once):
 UNITS = usb_arguments(CARD)[:2] + ["-drive", f"if=none,id=other,format=raw,cache=unsafe,file.locking=off,file={CARD}",
          "-device", "qemu-xhci", "-device", "usb-bot,id=bot", "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=0,drive=card",
          "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=1,drive=other"]
-# Two drives come before that with the model: one without a file system, and one without a model.
+# Two drives come before the drive with the model: one without a file system, and one without a model.
 EMPTY, RAW = make_card("usb-empty.img", "--size", "64"), os.path.join(WORK, "usb-raw.img")
 with open(RAW, "wb") as f:
     f.truncate(1 << 20)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`ingot voice`: a question that espeak-ng speaks into a file is understood, asked, and answered in sound, and sentences are spoken while the reply
-still arrives. Also a board at a socket, and programs that fail or are missing."""
+still arrives. It also tests a board at a socket, and programs that fail or are missing."""
 
 import atexit
 import http.server

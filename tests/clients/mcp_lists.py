@@ -2,7 +2,7 @@
 """Tests `ingot serve` with the tool lists that public MCP servers print: each list is accepted as a whole, and forced calls of each tool, at
 temperature 1.5, are valid according to PyPI's jsonschema.
 
-  mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. 1 if a list is not good
+  mcp_lists.py FOLDER INGOT MODEL [NAME...]   FOLDER: build/clients, MODEL: a folder of weights with a chat template. Exit status 1 if a list is not good
 
 FOLDER/mcp-lists/NAME.json keeps what a server printed; `make clients` makes it again if the servers' versions have changed."""
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every client of docs/SERVE.md's table, unmodified, with `ingot serve`, and prints the table (`make clients`).
 
-  table.py FOLDER INGOT MODEL [CLIENT...]   FOLDER: build/clients; 1 if a case of an installed client fails
+  table.py FOLDER INGOT MODEL [CLIENT...]   FOLDER: build/clients; exit status 1 if a case of an installed client fails
   table.py --check                          whether docs/SERVE.md has a row for each client, at the versions named here
 
 A client's program prints a line for each case: CELL, CASE and `ok` or what went wrong, with tabs between them; a program with several

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Cards whose file system is damaged, cut, fragmented, full or has odd names, at virtio-blk and at a Raspberry Pi's own controller: readable parts
-are read, for other parts a message gives the fault and the cure, and nothing hangs. tests/unit/storage/fat32_test.c tests single fields, card.t
-failing sectors."""
+are read, for other parts a message gives the fault and the cure, and nothing hangs. tests/unit/storage/fat32_test.c tests single fields; card.t
+tests failing sectors."""
 
 import os
 import struct

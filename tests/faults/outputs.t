@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Every file that a command writes is complete under its name or not there at all. Full disks, pipes, devices, links, files of the user in the same
-folder, two commands at once, and signals; inputs that become shorter; failing saves."""
+"""Every file that a command writes is complete under its name or not there at all. The tests: full disks, pipes, devices, links, files of the user in the
+same folder, two commands at once, and signals; inputs that become shorter; failing saves."""
 
 import atexit
 import json

@@ -336,8 +336,7 @@ def rows():
     yield (slow,)
     for way, go, expected in WAYS:
         yield gone_in_load, f"{way} while loading", go, expected
-        # The wait for a silent card takes real time, and a core polls meanwhile; a load and a reply have all kinds of
-        # wait.
+        # The wait for a silent card takes real time, and a core polls meanwhile; a load and a reply together have every kind of wait.
         if LONG or way != "silent":
             yield gone_in_prompt, f"{way} during a prompt", go, expected
             yield gone_between, f"{way} between two", go, expected

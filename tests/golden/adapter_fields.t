@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every field of adapter_config.json (PEFT's LoraConfig) is obeyed, has no effect on results, or is refused by its name.
-Without assets."""
+It needs no assets."""
 
 import json
 import os

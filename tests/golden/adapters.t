@@ -238,7 +238,7 @@ for (case_, where), reply in replies.items():
 plain = Reply(run([HOST, "run", model("llama_gqa"), "-p", "Once upon a time", "--temp", "0", "--ids", "-n", str(TOKENS)])[1])
 tap.ok(len({plain.hash} | {replies[c, "host, 1 core"].hash for c in CASES}) == 3, "each adapter, and no adapter, has its own logits")
 
-# ---- swapped back and forth in a conversation
+# ---- adapters are swapped back and forth in a conversation
 
 
 def ids_of(text):
@@ -276,7 +276,7 @@ tap.ok("1 adapter is at work" in again, "a conversation continues with another a
 listed = run([HOST, "chat", model("llama_gqa"), "--template", "none"], stdin=b"/adapter llama_gqa-qv 0.5\n/adapters\n")[1]
 tap.ok(re.search(r"llama_gqa-qv +\S+ KiB, in use, scale 0\.500", listed) and "all-q8_0" in listed, "/adapters lists the adapters", listed)
 
-# ---- invalid ones; the conversation continues
+# ---- invalid adapters; the conversation continues
 
 with open(adapter("llama_gqa-qv"), "rb") as f:
     good = f.read()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Defaults in a model file: the sampling that a GGUF or a folder recommends, and additions by `ingot pack --defaults`. The packed file has these
-defaults, which apply on this computer, in the server and on both boards; a user's settings override them. Without assets."""
+defaults, which apply on this computer, in the server and on both boards; a user's settings override them. It needs no assets."""
 
 import atexit
 import json

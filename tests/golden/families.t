@@ -115,7 +115,7 @@ for ids in ("3 96", "3 x", "-1", "3 4294967297"):
     status, console = run([HOST, "logits", model, "--tokens", ids, "-o", os.devnull, "-q"])
     tap.ok(status != 0 and "an id below 96" in console, f"--tokens \"{ids}\" is refused", console)
 
-# First the oracle is compared with the fixtures; then it checks families without a fixture.
+# First the oracle (Model of hf_reference.py) is compared with the fixtures; then it checks families without a fixture.
 for family, _ in FIXTURES[:1] + FIXTURES[2:] if os.path.exists(TINY) else []:
     reference = load(f"tiny_{family}_logits.json")
     rows = Model(make_folder(family)).forward(reference["sequences"][0])

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Mixtures whose experts lie beyond the first 4 GiB of their file, with little memory: ids and logits are the same, whatever is in the cache. The
 files are mostly zeros, which take no room on the disk. INGOT_LONG: the shapes of OLMoE-1B-7B (7 GiB) and Qwen3-30B-A3B (16 GiB), which are opened,
-planned and decoded within 1 GiB (the second also within 4 of 30 GiB); takes some minutes."""
+planned and decoded within 1 GiB, and Qwen3-30B-A3B in Q8_0 (30 GiB) within 4 GiB; this takes some minutes."""
 
 import os
 import sys

@@ -33,7 +33,7 @@ FIGURES = {
              "fig4": (2.15, .00575, None), "q3_k": (2.27, .0148, None),
              "q2_k": (2.68, .0400, None), "tq2_0": (85.86, .0957, None)},
 }
-# ... and the types of the layers' matrices
+# For each type: the types of the layers' matrices.
 TYPES = {"q4_0": {"q4_0"}, "iq4_nl": {"iq4_nl"}, "fig4": {"fig4"}, "q3_k": {"q3_k"},
          "q2_k": {"q2_k", "q3_k"}, "tq2_0": {"tq2_0"}}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Turn markers whose type in the file is normal text: each is one token if the template writes it, ends a reply if it ends a turn, and cannot be
-typed by a user. The vocabularies are made up, for every kind of tokenizer and every family of markers. Without assets."""
+typed by a user. The vocabularies are made up, for every kind of tokenizer and every family of markers. It needs no assets."""
 
 import json
 import os

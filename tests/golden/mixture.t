@@ -83,8 +83,8 @@ def product(places, sizes):
 
 
 def covering(places, sizes):
-    """Four options of two values, and four sizes: any two values of different options, or a value and a size, occur together (an orthogonal
-    array, in which each option is a bit of the place plus a bit of the size)."""
+    """Return cells for four places and four sizes, so that any two values of different options, or a value and a size, occur together (an
+    orthogonal array, in which each of the four options with two values is a bit of the place plus a bit of the size)."""
     def cell(a, b):
         return Cell(places[a], sizes[b], 4 if (a ^ b) & 1 else 1, 128 if (a ^ b) & 2 else 1,
                     bool((a ^ b >> 1) & 1), "draft" if (a >> 1 ^ b) & 1 else "off")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Texts are normalized to NFC if the tokenizer asks for it: by the normalizer of tokenizer.json, and by the name of a GGUF's pre-tokenizer.
-With a vocabulary of bytes, the ids show the text after normalization. Without assets."""
+With a vocabulary of bytes, the ids show the text after normalization. It needs no assets."""
 
 import os
 import random

@@ -163,7 +163,7 @@ for name, prompt, ref in (("stories260K.bin", SHOGGOTH, "stories260K.t0.n64.prom
     text = prompt + Reply(said).text if prompt else Reply(said).text
     with open(os.path.join(REFS, ref + ".txt"), encoding="utf-8") as f:
         wanted = f.read().strip("\n")
-    # its count of tokens includes the prompt's
+    # llama2.c's count of tokens includes the prompt's tokens
     tap.ok(status == 0 and len(wanted) > 100 and text.startswith(wanted),
            f"{name}: {len(wanted)} characters as llama2.c has them", f"{text}\n{wanted}\n{said}")
 

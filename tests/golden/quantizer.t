@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Compares the quantizer with llama.cpp's on TinyStories-656K: perplexity on a text with llama.cpp's tokens. llama.cpp's Q4_0 keeps a tied output
-of 128 columns as Q8_0: --head q8_0."""
+of 128 columns as Q8_0, so here --head q8_0 is given."""
 
 import array
 import os

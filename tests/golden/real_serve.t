@@ -52,7 +52,7 @@ parts = list(ask([QUESTION], stream=True, stream_options={"include_usage": True}
 text = "".join(p.choices[0].delta.content or "" for p in parts if p.choices)
 tap.ok(text == reply.choices[0].message.content and sum(bool(p.choices) for p in parts) > 3 and parts[-1].usage.completion_tokens == reply.usage.completion_tokens,
        f"a stream of {len(parts)} parts says the same", parts)
-# The empty system prompt is real_model.t's, which has the reason.
+# The system prompt is empty for the reason that real_model.t gives.
 record = ask([{"role": "system", "content": ""}, {"role": "user", "content": "Anna Berg, 34, lives in Oslo, is married"}], temperature=0,
              response_format={"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": RECORD}})
 tap.ok(json.loads(record.choices[0].message.content) == ANNA, f"a record by a schema: {record.choices[0].message.content!r}", record)

@@ -107,7 +107,7 @@ def noise(i, n):
 
 
 def two(n):
-    """Blocks of n elements of two bits, scales by number."""
+    """Blocks of n elements of two bits, with scales that depend on the block's number."""
     return lambda i: halves(.01 * (1 + i % 7)) + noise(i, n // 4)
 
 

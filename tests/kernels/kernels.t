@@ -12,7 +12,7 @@ my $seed = $ENV{KERNELS_TEST_SEED} // time;
 
 # Each row: program, name of the CPU in its lines, command before the program, options. References and the broken kernels do not depend on the CPU,
 # except for the registers that the tester poisons, so they run once for each set of registers; kernels run on every CPU. If only some kernels depend
-# on a vector length or a feature, `make test` runs only those there; and of testers compiled without RISC-V vectors it runs only the broken kernels.
+# on a vector length or a feature, `make test` runs only those there, and on the RISC-V CPU with 128-bit vectors also the broken kernels.
 my $kernels = '--rows kernels';
 my $long = ($ENV{INGOT_LONG} // '') eq '1';
 my ($sve, $halves) = $long ? ($kernels) x 2 : ('--row _sve', '--row _zvfh');
@@ -26,7 +26,7 @@ my @runs = (
     arm64('cortex-a53', ''),
     ($long ? arm64('cortex-a72', $kernels) : ()),
     arm64('cortex-a76', $newer),
-    # Emulating all other kernels as well would take a third of a minute, and for SVE three times as long as -cpu max.
+    # To emulate all other kernels on this CPU as well would take a third of a minute, and SVE three times as long as with -cpu max.
     arm64('neoverse-v1', $long ? '' : '--row _i8mm'),
     (map { arm64("max,sve-default-vector-length=$_", $sve) } @sve),
     ['riscv64', 'rv64gc', 'qemu-riscv64 -cpu rv64,v=false', ''],
@@ -144,8 +144,8 @@ sub check_codings {
 }
 check_codings();
 
-# The SVE integer kernels that call kernels of the dot product at this vector length in bytes; QEMU's translation
-# shows which.
+# Return the SVE integer kernels that continue in a kernel of the dot product if vectors have this many bytes. QEMU's log of translated code shows
+# which do.
 sub went_on {
     my ($program, $bytes, @symbols) = @_;
     my $log = "$dir/sve-$bytes.log";

@@ -123,7 +123,7 @@ tap.ok(status != 0 and "# test-of-hangs hung: ended after 1 s" in text and took 
        "a suite beyond its time is ended and named", text)
 started_is_gone("with what its programs had started")
 
-# `nohup make test` and a shell's background job pass on ignored signals, which tests send to the programs under test.
+# Under `nohup make test`, or in a shell's background job, child processes would ignore signals that tests send to the programs under test.
 for name in ("HUP", "INT", "QUIT"):
     script = write(f"hears-{name}.sh", f"#!/bin/sh\nkill -{name} $$\necho 1..0\n")
     done = subprocess.run(["sh", "-c", f"trap '' {name}; exec {BOUNDED} {script}"], capture_output=True, text=True, timeout=60)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Folders in F8 as Transformers, compressed-tensors, ModelOpt and others write them: they differ in names, shapes and types of the scales. Each gives
-the same bits as a folder of floats with the same values. Without assets."""
+the same bits as a folder of floats with the same values. It needs no assets."""
 
 import array
 import json
@@ -50,8 +50,8 @@ FORMS = {  # height and width of a tile, shape of the scales
 
 
 def twins(base, form, ending, dtype, quantization, more=None, change=None):
-    """Folders of the same weights, in F8 and as floats. form: one form for all matrices, or one for matrices named in it and one for the others;
-    more: additional tensors for each matrix; change: a function that changes all tensors."""
+    """Folders of the same weights, in F8 and as floats. form: one form for all matrices, or (a part of a name, the form of matrices with this part in
+    their names, the form of the others); more: additional tensors for each matrix; change: a function that changes all tensors."""
     with open(os.path.join(base, "config.json"), encoding="utf-8") as f:
         config = json.load(f)
     packed, floats = {}, {}

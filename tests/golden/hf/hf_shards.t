@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Weights in several safetensors files: the folder, the index, and any of the files give the same
-model. Missing files, or files that the index does not name, are named."""
+model. An error message names missing files, and files that are not in the index."""
 
 import json
 import os
