@@ -22,7 +22,7 @@ SMOL = "build/seeds-smol135.ingot"
 CHAT = f"build/host/ingot chat {DEMO} --json -q"
 RUN = f"build/host/ingot run {DEMO}"
 
-# Rows: number, requirement, its document, command, pattern and figure; the last two are None if the command prints TAP.
+# Rows: number, requirement, its document, command, pattern (None: the command prints TAP), figure.
 ROWS = [
     (1, "freestanding C and assembly, no inference library, one Makefile", "L", "make -s BOARD=virt-arm64 image >/dev/null; wc -c < build/virt-arm64/ingot.bin",
      r"^(\d+)", "{} bytes of image, with newlib; 524,288 are allowed"),

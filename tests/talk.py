@@ -50,7 +50,8 @@ def vocabulary(said=None):
 
 
 def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16, said=None, loud=(), called=None):
-    """A Llama with two heads per key. Printable characters have the large logits, or instead the texts `said` and the bytes `loud`."""
+    """A Llama with two heads per key. Printable characters have the large logits; if `said` or `loud` is given, these texts and bytes have
+    them instead."""
     chosen, tokens, hidden = random.Random(seed), vocabulary(said), 2 * dim
     heads, spoken = dim // head_dim, {f"<0x{b:02X}>" for b in loud}
     g = Gguf("llama")
@@ -123,8 +124,8 @@ class Console:
     """A spawned board that is driven line by line. Lines come back without CR."""
 
     def __init__(self, machine, words, drives, cores=1, reboots=False, terminal=False, columns=WIDE):
-        """columns: width of the terminal, enough for every message to fit on one row. terminal: the terminal answers from
-        the first question on, otherwise only questions that are asked at a prompt."""
+        """columns: width of the terminal, enough for every message to fit on one row. terminal: the terminal answers every question, otherwise
+        only questions that are asked at a prompt."""
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")

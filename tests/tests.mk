@@ -101,7 +101,7 @@ side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS
 # several suites make cards of virt-arm64 at the same time.
 TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
-# Images with a key need BearSSL's source, which may not be available; `make setup-tests` installs what fetches it.
+# Images with a key need BearSSL's source, which may not be available; `make setup-tests` installs the tools that fetch it.
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
 # The kernels of x86_64 are built for this computer's program, for the library and for efi-x86_64.
 SHARED_BY_BOARDS := $(GLYPHS) $(O)/gen/kernels/x86_64.made $(if $(SIGNED_TESTS),$(TEST_KEY))
@@ -142,7 +142,7 @@ $(eval $(call image_with_main,passes-bench,tests/bench/passes_main.c))
 $(eval $(call image_with_main,attention-bench,tests/bench/attention_main.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
-# The image with the tests' own key, from the objects of the image without one: signed.bin.
+# signed.bin: the image with the tests' own key, from the objects of the image without a key.
 $(TEST_KEY):
 	@mkdir -p $(@D)
 	$(Q)openssl ecparam -name prime256v1 -genkey -noout -out $@.new
@@ -171,8 +171,8 @@ $(B)/signed.bin: $(B)/signed.elf
 
 -include $(B)/obj/tests/boot/signing.c.d
 
-# The image with a network, from the objects of the image without one: net.bin. This image is not optimized as a whole, which would take a minute
-# for each board.
+# net.bin: the image with a network, from the objects of the image without a network. This image is not optimized as a whole, which would take a
+# minute for each board.
 $(B)/net.elf: $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWORK) $(OF_NETWORK)),$(IMAGE_OBJ)) \
               $(NETWORK_OBJ) $(S)/drivers.a $(NETWORK_PARTS) $(B)/image.ld $(MEND_IMAGE)
 	$(call say,LD,$@)

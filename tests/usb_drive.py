@@ -33,7 +33,7 @@ def control(serial):
 
 class UsbDrive:
     """fault: what goes wrong at the next `times` reads: "silent" (no data come), "stall", "short" (half of them), "babble", "wire"
-    (errors of packets), "tag" (the status is another command's). times None: at each. "mute": the drive answers nothing at
+    (errors of packets), "tag" (the status is another command's). times None: at each read. "mute": the drive answers nothing at
     all."""
 
     def __init__(self, path, image, serial="1"):

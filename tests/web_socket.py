@@ -68,8 +68,7 @@ class Frames:
 
 
 class Client(Frames):
-    """A WebSocket of a server on this computer. status: that of the server's answer: 101 if the socket is open, 0 if there
-    was no answer."""
+    """A WebSocket of a server on this computer. status: the status of the server's answer (101 if the socket is open), or 0 if there was no answer."""
 
     def __init__(self, port, path, **headers):
         s = socket.create_connection(("127.0.0.1", port), timeout=60)

@@ -35,7 +35,7 @@ endef
 KEY ?=
 
 ifneq ($(ISA),)
-# The limits.h of a freestanding compiler, which newlib's includes.
+# The folder of the freestanding compiler's limits.h, which newlib's limits.h includes.
 FIXED_INCLUDE := $(addprefix -isystem ,$(wildcard $(filter /%,$(shell $(CROSS_COMPILE)gcc -print-file-name=include-fixed 2>/dev/null))))
 $(eval $(call bearssl_archive,$(O)/bearssl/$(ISA)/libbearssl.a,$(CROSS_COMPILE)gcc -std=c99 $(SMALL) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) $(FIXED_INCLUDE) -fno-pie -fno-pic -fno-omit-frame-pointer -fstack-protector-strong,$(CROSS_COMPILE),$(BEARSSL_CHECKS),| $(NEWLIB_READY)))
 

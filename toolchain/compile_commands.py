@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# clangd is based on clang, which stops at options that only gcc has. These options matter to an editor; the others are for code
-# generation.
+# clangd is based on clang, which stops at options that only gcc has. KEPT has the options that matter to an editor; the others are
+# for code generation.
 KEPT = ("-I", "-D", "-U", "-std=", "-W", "-isystem", "-nostdinc", "-march=", "-mabi=", "-pthread")
 WITH_WORD = ("-isystem", "-I", "-D")
 # clang's name of the machine, whatever prefix the cross compiler has.

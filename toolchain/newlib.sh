@@ -8,7 +8,7 @@ isa=$1 cross=$2 cflags=$3 prefix=$4
 jobs=$(nproc 2>/dev/null || echo 2)
 
 # Add a name here when the linker says "undefined reference" to a function of newlib. The image has no stdio and no locale, so keep them out;
-# tests/boot/traps.t checks that malloc, which gets no memory from boot/syscalls.c, fails. A name without a file in this version of newlib is skipped.
+# boot/syscalls.c gives malloc no memory, and tests/boot/traps.t checks that malloc fails. A name without a file in this version of newlib is skipped.
 libc="errno impure malloc mlock reent sbrkr
     memchr memcmp memcpy memmove memset memccpy mempcpy
     strcat strchr strcmp strcpy strcspn strlen strncat strncmp strncpy strnlen strpbrk strrchr strspn strstr
@@ -86,11 +86,11 @@ own=$("${cross}gcc" -print-file-name=include)
 fixed=$("${cross}gcc" -print-file-name=include-fixed)
 flags="-O2 -g0 -ffunction-sections -fdata-sections -fno-omit-frame-pointer -ffp-contract=off -fno-builtin -fno-math-errno"
 flags="$flags -fno-stack-protector -fno-pie -ffile-prefix-map=$work=newlib $cflags -D_COMPILING_NEWLIB -D__NO_SYSCALLS__"
-# The machine's own headers come first, as in newlib's build; users get the general ones.
+# The machine's own headers come first, as in newlib's build; programs that use newlib get the general headers.
 flags="$flags -nostdinc -isystem $own -isystem $fixed -isystem $source/libc/machine/$machine -isystem $prefix/include"
 flags="$flags -I$source/libm/common -I$source/libc/string"
 
-# $1: c or m; then names. Prints for each name the file that newlib would use; the machine's own comes first.
+# $1: c or m; then names. Prints for each name the file that newlib would use: the machine's own file if there is one.
 find_sources() {
     lib=lib$1
     shift

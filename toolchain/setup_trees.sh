@@ -2,7 +2,7 @@
 # Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
 # The packages of arm64 and riscv64 (205 MB, for tests/boards/trees.t) are downloaded by apt-get with separate lists, so this system's
 # lists do not change; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched: a message says so, and the
-# test is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
+# test is skipped; the next try is a day later. With INGOT_NO_TREES=1 nothing is fetched.
 set -eu
 to=$1
 keys=/usr/share/keyrings/debian-archive-keyring.gpg

@@ -18,7 +18,7 @@ except ImportError:
 
 
 class Generation(jinja2.ext.Extension):
-    """{% generation %} around the model's text: only a scope of its own."""
+    """{% generation %} stands around the model's text, and only opens a scope."""
 
     tags = {"generation"}
 
@@ -41,7 +41,7 @@ def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=Fa
 
 @functools.cache
 def compiled(template, day):
-    """Once for all requested contexts."""
+    """Compile a template only once for all contexts."""
     env = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
                                                        extensions=[Generation, jinja2.ext.loopcontrols])
     env.filters["tojson"] = tojson
