@@ -17,7 +17,7 @@ from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, end, make_card, sd_arguments
 
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens?, [^\]\r\n]*\]"
-# Wait for a key's last byte, because a key is sometimes read in two parts.
+# If the prompt is bold, wait for the sequence after it, because the prompt is sometimes read in two parts.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250
 PATIENCE = 180  # seconds for what takes one or two where nothing else runs
@@ -50,8 +50,8 @@ def vocabulary(said=None):
 
 
 def write_model(path, seed, dim=64, layers=2, context=1024, head_dim=16, said=None, loud=(), called=None):
-    """A Llama with two heads per key. Printable characters have the large logits; if `said` or `loud` is given, these texts and bytes have
-    them instead."""
+    """A Llama with two heads per key. Printable characters or, instead of them, the texts `said` have large logits; so have the bytes
+    `loud`."""
     chosen, tokens, hidden = random.Random(seed), vocabulary(said), 2 * dim
     heads, spoken = dim // head_dim, {f"<0x{b:02X}>" for b in loud}
     g = Gguf("llama")

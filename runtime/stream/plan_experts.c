@@ -33,7 +33,8 @@ uint64_t plan_experts_need(const struct image *image)
            plan_experts_least(image) + 1;
 }
 
-/* If the use is unknown, all experts are equally likely, and n - slots of n are missing. */
+/* If the use is unknown, all n experts of a layer are equally likely, so (n - slots) / n of a
+ * token's experts are missing. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots)
 {
@@ -48,7 +49,7 @@ uint64_t plan_experts_missing(const struct plan_use *use, const struct image *im
     if (use == NULL) {
         return ((uint64_t)l->n_experts_used << 16) * (l->n_experts - slots) / l->n_experts;
     }
-    /* Slots hold the most used experts; others are read. */
+    /* Slots hold the most used experts; the others are read. */
     for (uint32_t i = slots; i < l->n_experts; i++) {
         beyond += use->found[i];
     }

@@ -104,7 +104,7 @@ static uint32_t most_slots(const struct image *image)
     return most;
 }
 
-/* Add "; 1.7 times as fast with 2150 MiB more memory, or with experts as q4_0". */
+/* Add advice such as "; 1.7 times as fast with 2150 MiB more memory, or with experts as q4_0". */
 void plan_advise_experts(struct plan *plan, const struct image *image)
 {
     static const enum ingot_type types[] = {

@@ -10,7 +10,8 @@
  * tile also has the padding of its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-/* The head stays whole in memory, streams in tiles as some layers do, or is all that streams. */
+/* The head stays whole in memory, streams in tiles beside some layers, or streams in tiles
+ * alone. */
 enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_ALONE, PLAN_HEAD_FORMS };
 
 /* Sizes of a model's weights, in bytes, computed once. All sizes have 64 bits and the reader bounds

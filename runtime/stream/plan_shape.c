@@ -23,7 +23,7 @@ static bool may_stay(const struct plan *plan, const struct plan_request *r,
 }
 
 /* Halve the chunk repeatedly if the model does not fit with it, or if a smaller chunk lets every
- * weight stay in memory, which is worth more. */
+ * weight stay in memory, which is worth more than a long chunk. */
 static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
                              const struct plan_weights *w, const struct plan *start, enum err e)
 {

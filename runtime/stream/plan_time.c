@@ -6,8 +6,8 @@
  *   the cores compute a phase      from max(now, its bytes are there)
  *   the slot is free               when the segment's last phase is computed
  *
- * Times are nanoseconds since the first pass began. PASSES passes are walked; the first half fills
- * the ring, and the mean of the others is the prediction. */
+ * Times are nanoseconds since the first pass began. PASSES passes are simulated; the first half
+ * fills the ring, and the mean of the others is the prediction. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -191,8 +191,9 @@ static uint64_t chance_of_all(uint64_t missing, uint32_t n)
     return all;
 }
 
-/* Return the time after the router. Experts in the cache are computed while others arrive, and each
- * of the others once it is there. If an expert takes `one` to compute and `read` to read, this is
+/* Return the time from the router to the end of the experts. Experts in the cache are computed
+ * while the others arrive, and each of these once it is there. If an expert takes `one` to compute
+ * and `read` to read, this is
  *
  *   max(computing, missing * read + one, read + missing * one)
  */
@@ -235,7 +236,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
         t->now += ns;
         return;
     }
-    /* Otherwise take the mean of tokens that wait and tokens that do not. */
+    /* Otherwise take the mean time of tokens that wait and tokens that do not. */
     some = experts_ns(t, ns, taken, (missing << 16) / ((1u << 16) - all), l->expert_bytes);
     t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
     t->now += (ns * all + some * ((1u << 16) - all)) >> 16;
@@ -395,7 +396,7 @@ static uint64_t lent_ns(const struct plan *plan, const struct image *image, uint
     return overlapped_ns(&fewer, image, n_tokens);
 }
 
-/* Return the time of the faster way. *lends is set if the last core moves the bytes. */
+/* Return the time of a pass in the faster way. *lends is set if the last core moves the bytes. */
 static uint64_t pass_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens,
                         bool *lends)
 {

@@ -174,8 +174,8 @@ struct stream {
     char error_message[STREAM_ERROR_MESSAGE_BYTES]; /* after an error, names file, layer, sector */
 };
 
-/* Assign the plan's parts to the arena's regions (the caller has reserved weights and io). The
- * file, image, plan and workers must outlive the stream. Reads nothing yet. */
+/* Assign the plan's parts to the arena's regions (the caller has reserved the regions for weights
+ * and io). The file, image, plan and workers must outlive the stream. Reads nothing yet. */
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena);
 

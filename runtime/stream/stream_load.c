@@ -266,7 +266,7 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     size_t bytes = plan_row_group_bytes(s->image);
     struct row_groups g = { first, first + (uint64_t)plan_row_groups(s->image) * bytes, bytes };
 
-    /* Sum piece by piece, each within one group. */
+    /* Sum piece by piece, so that each piece lies within one group. */
     while (n != 0) {
         size_t part = (size_t)min_u64(group_end(&g, at) - at, n);
 

@@ -43,7 +43,8 @@ static inline uint32_t stream_tiles_segment(const struct stream *s)
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
 }
 
-/* stream_experts.c, for the ring. The arena's region of weights must be reserved. */
+/* stream_experts.c: assign memory to the cache of experts. The arena's region of weights must be
+ * reserved. */
 void stream_experts_open(struct stream *s, struct arena *arena);
 
 /* Return the experts of a layer. */

@@ -37,8 +37,8 @@ static void put_many(struct output *o, char c, size_t from, size_t to)
     }
 }
 
-/* Write the spaces before or after `length` characters. A conversion has spaces on one side only,
- * so the other function writes none. */
+/* pad_left() writes the spaces before `length` characters, pad_right() those after them. A
+ * conversion has spaces on one side only, so one of the two writes none. */
 static void pad_left(struct output *o, const struct conversion *c, size_t length)
 {
     if (!c->left) {

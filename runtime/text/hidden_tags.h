@@ -11,7 +11,7 @@
 enum { HIDDEN_TAG_NAME_BYTES = 16, HIDDEN_TAG_BODY_BYTES = 256 };
 
 struct hidden_tag {
-    bool stores;      /* this is a store tag; otherwise a forget tag */
+    bool stores;      /* true for a store tag, false for a forget tag */
     bool cut;         /* the text ended, or changed its kind, before the tag ended */
     const char *body; /* (bytes) the text; bytes is HIDDEN_TAG_BODY_BYTES + 1 if the text is too
                        * long */

@@ -26,7 +26,7 @@ struct json {
     char held; /* the character at `at`, which a value's NUL has replaced; or NUL */
     bool open, closed;
     const char *error_message; /* NULL, or an error message without its full stop */
-    size_t column;             /* place of the error: a byte, from 1 */
+    size_t column;             /* number of the byte with the error, from 1 */
 };
 
 struct json_value {

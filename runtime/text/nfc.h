@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Marks of a character that are sorted together; after this many marks, a new sequence begins. */
+/* NFC_MOST_MARKS: the most marks of a character that are sorted together; after so many marks, a
+ * new sequence begins. */
 enum {
     NFC_MOST_MARKS = 63,
     NFC_MOST_GROWTH = 3 /* most bytes of the result for one byte of the

@@ -37,7 +37,8 @@ static inline enum ingot_token_type tokenizer_type(const struct tokenizer *t, ui
     return (enum ingot_token_type)(t->types[id] & INGOT_TOKEN_TYPE);
 }
 
-/* Return the text of token id < n_tokens as it prints, not terminated. */
+/* Return the text of token `id`, which is below n_tokens, as it prints. The text is not
+ * terminated. */
 static inline const char *tokenizer_text(const struct tokenizer *t, uint32_t id)
 {
     return t->text + t->text_offsets[id];
@@ -67,8 +68,8 @@ struct tokenizer_part {
  * in place. Errors: none. */
 void tokenizer_open(struct tokenizer *t, const uint8_t *section);
 
-/* Bytes of scratch that an encode of text_bytes bytes (of all parts) needs. SIZE_MAX if text_bytes
- * is more than can be encoded (1 GiB). */
+/* Return the bytes of scratch that are needed to encode text_bytes bytes (of all parts), or
+ * SIZE_MAX if text_bytes is more than can be encoded (1 GiB). */
 size_t tokenizer_scratch_bytes(size_t text_bytes);
 
 /* Return the most bytes that a text of text_bytes takes when normalized; pass this number to
@@ -76,16 +77,16 @@ size_t tokenizer_scratch_bytes(size_t text_bytes);
  * are in the tokenizer's form do not grow. */
 size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
 
-/* Return the length of text for which scratch_bytes of scratch suffice. */
+/* Return the longest text, in bytes, for which scratch_bytes of scratch suffice. */
 size_t tokenizer_text_limit(size_t scratch_bytes);
 
-/* Write the *n_ids tokens of the parts, as one text, to ids. flags: enum tokenizer_flags. Any bytes
- * are allowed: each byte that is not UTF-8 becomes a byte token. In SentencePiece U+2581 counts as
- * a space. Byte-level BPE leaves out a byte that the vocabulary lacks; other kinds leave out a
- * character if the unknown token is also bos or eos. scratch: 8-byte aligned, not kept. *n_ids is
- * set on every return, 0 on an error. Errors: ERR_TOO_LONG (the ids do not fit max_ids),
- * ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (for a character there are neither byte
- * tokens nor an unknown token). */
+/* Encode the parts as one text: write its tokens to ids, and their number to *n_ids. flags: enum
+ * tokenizer_flags. Any bytes are allowed: each byte that is not UTF-8 becomes a byte token. In
+ * SentencePiece U+2581 counts as a space. Byte-level BPE leaves out a byte that the vocabulary
+ * lacks; other kinds leave out a character if the unknown token is also bos or eos. scratch: 8-byte
+ * aligned, not kept. *n_ids is set on every return, 0 on an error. Errors: ERR_TOO_LONG (the ids do
+ * not fit max_ids), ERR_NO_SPACE (scratch too small), ERR_BAD_TOKENIZER (for a character there are
+ * neither byte tokens nor an unknown token). */
 enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
                                 size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
                                 size_t *n_ids, void *scratch, size_t scratch_bytes);

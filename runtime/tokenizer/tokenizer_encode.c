@@ -240,7 +240,8 @@ static enum err encode_part(struct encoder *e, const struct tokenizer_part *part
     return ERR_OK;
 }
 
-/* Return the positions that `bytes` of text need, with the space in front and the end. */
+/* Return the number of positions that `bytes` bytes of text need, including the space in front and
+ * the end. */
 static size_t positions(size_t bytes)
 {
     return (bytes + 2 + 7) & ~(size_t)7;
@@ -274,7 +275,8 @@ size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes)
     return text_bytes * NFC_MOST_GROWTH;
 }
 
-/* Lay out the scratch. A text that will be normalized lies at the end of its room. */
+/* Divide the scratch among the encoder's arrays. A text that will be normalized lies at the end of
+ * its room. */
 static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes, size_t text_bytes)
 {
     size_t room = text_bytes, n;

@@ -352,8 +352,7 @@ uint32_t match_run(const uint8_t *text, uint32_t at, uint32_t end, const void *r
     if (to != start) {
         return to;
     }
-    return skip_run(r, text, at, end); /* \s? this gives back characters that are themselves in the
-                                        * set */
+    return skip_run(r, text, at, end); /* \s? gives back a character that is itself in the set */
 }
 
 uint32_t match_byte_digits(const uint8_t *text, uint32_t at, uint32_t end, const void *rule)

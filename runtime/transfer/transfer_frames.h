@@ -14,7 +14,8 @@ enum {
     TRANSFER_HEAD_BYTES = 9,    /* kind, number */
     TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
     TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* all bytes escaped, two flags */
-    TRANSFER_WINDOW_BYTES = 32768,                      /* of frames that are not acknowledged */
+    TRANSFER_WINDOW_BYTES = 32768,                      /* the most bytes of frames that are not
+                                                         * acknowledged */
     TRANSFER_STEP_BYTES = 65536,                        /* a broken transfer may continue at
                                                          * multiples of this */
 };

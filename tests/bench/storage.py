@@ -5,8 +5,8 @@ the highest throttle at which this share reaches 90 %. It fails if a controller 
 or if there is no throttle at which it reaches 90 % of virtio-blk's rate.
 
 NVMe and USB drives read a larger file, with throttles of 80 and 400 MB/s and without, all by io_uring. With a throttle they
-must reach 90 % of virtio-blk's rate; without, NVMe 70 % and USB 60 %. `storage.py drives` measures only these; a board's
-name and "free" (no throttle) as further arguments make it shorter."""
+must reach 90 % of virtio-blk's rate; without, NVMe 70 % and USB 60 %. `storage.py drives` measures only these; a board's name
+and "free" (no throttle) as further arguments make this measurement shorter."""
 
 import os
 import re

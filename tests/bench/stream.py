@@ -165,7 +165,7 @@ def once(name, *arguments):
 
 
 def tokens_for(seconds):
-    """New tokens of a run; the first comes with the prompt. The text stays short."""
+    """The number of new tokens of a run, of which the first comes with the prompt. The text stays short."""
     return 1 + min(24, max(4, round(SECONDS_A_RUN / seconds)))
 
 

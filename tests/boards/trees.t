@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs each board's own code on the device tree published for that board (Debian's kernel packages; make setup-tests fetches them), with the
 memory and reservations that its firmware writes into it, and with registers as that firmware leaves them: not zero, and with unexpected interrupts
-on. The results are compared with the board's expected.py, and each address with the tree, too."""
+on. The results are compared with the board's expected.py, and each address is also compared with the tree."""
 
 import os
 import re

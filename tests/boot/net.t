@@ -80,7 +80,7 @@ def decode_instructions(text):
 
 def check_cost(net, card, board):
     """Count the instructions of a reply on the serial line: without a network, with an idle client, and with a client that requests /health again
-    and again. Four clients may share a pass, as without together=."""
+    and again. Up to four clients may share a pass, because together= is not given."""
     words, counted = "temp=0 n=200 ticks term=plain", list(card) + ["-icount", "shift=0"]
     with Console(net, words, counted) as c:
         c.prompt()

@@ -26,7 +26,7 @@ SLOW = ",throttling.iops-write=400"
 
 
 def find_file(card):
-    """The start of saves/chat.sav, known by the headers of its two halves; None if there are not two."""
+    """The start of saves/chat.sav, known by the headers of its two halves; None if there are not two headers."""
     with open(card, "rb") as f:
         image = f.read()
     headers = [m.start() for m in re.finditer(b"INGOTSAV", image) if m.start() % SECTOR == 0]

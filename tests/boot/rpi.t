@@ -21,7 +21,7 @@ STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
-# The cores' memory in QEMU's machines if there is no tree. With a tree only the first GiB counts.
+# The memory that QEMU's machines have for the cores if there is no tree. With a tree only the first GiB counts.
 RAM = {"rpi3": "960.0 MiB", "rpi4": "1.94 GiB"}
 
 tap = Tap()
