@@ -8,7 +8,7 @@ enum {
     CURE_BYTES = 96,
 };
 
-/* Return the least bytes for weights. A small model may need fewer bytes than two slots. */
+/* Return the fewest bytes that weights need. A small model may need fewer bytes than two slots. */
 static uint64_t least_bytes(const struct plan_weights *w)
 {
     uint64_t resident = w->total;
@@ -121,7 +121,8 @@ static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t
     return INGOT_N_TYPES;
 }
 
-/* Return the context, halved until all weights also fit, or 0 if no context is small enough. */
+/* Halve the context until all weights also fit, and return it, or 0 if no context is small
+ * enough. */
 static uint32_t fitting_context(const struct plan *plan, const struct plan_request *r,
                                 const struct plan_weights *w)
 {

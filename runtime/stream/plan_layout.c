@@ -12,7 +12,7 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan_private.h"
 
-/* Bytes of a slot that only holds tiles. Both slots share the requests that a read keeps in
+/* Bytes of a slot that only holds tiles. Both slots together have room for 1 MiB of requests in
  * flight. */
 enum { ALONE_SLOT = 512 * 1024 };
 
@@ -35,7 +35,7 @@ static uint64_t table_row_bytes(const struct image *image)
     return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* Return the least bytes of a tile of the head, a few groups of rows. */
+/* Return the bytes of the smallest possible tile of the head, which has a few groups of rows. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);

@@ -91,8 +91,8 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l);
 
-/* plan.c: place weights, keys and values for the context, chunk and sequences of *plan; all else in
- * it is zero. ERR_NO_SPACE: they do not fit, as plan->error_message says. */
+/* plan.c: place weights, keys and values for the context, chunk and sequences of *plan; its other
+ * members are zero. ERR_NO_SPACE: they do not fit, as plan->error_message says. */
 enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                          const struct plan_weights *w);
 

@@ -160,7 +160,7 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
 }
 
 /* Return how many segments of the requested pass are known. Only the layers of the next pass are
- * certain, because a pass says at its beginning if it needs the head. */
+ * certain, because a pass says only at its beginning whether it needs the head. */
 static uint32_t known_segments(const struct stream *s)
 {
     if (s->ring.next.pass != s->ring.pass) {

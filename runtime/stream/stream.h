@@ -144,8 +144,8 @@ struct stream_card {
  * with the stream's. */
 struct stream_guest {
     void *context;
-    /* Poll the guest's transfers. Return true if bytes are arriving, and add the number so far to
-     * *bytes. NULL without a guest. */
+    /* Poll the guest's transfers. Return true if bytes are arriving, and add the number that has
+     * arrived so far to *bytes. NULL without a guest. */
     bool (*poll)(void *context, uint64_t *bytes);
     void (*reset)(void *context); /* gives up the transfers, and waits for those in flight */
 };

@@ -57,7 +57,7 @@ struct stream_expert_wanted {
     bool begun;        /* the first bytes are in use before all bytes have arrived */
     bool again;        /* the first bytes were read again after they were used */
     bool first_failed; /* the first bytes will not arrive; a separate flag, because core 0 may wait
-                          for the rest before all cores have looked */
+                          for the rest before all cores have read this flag */
     bool failed;       /* the expert will not arrive */
     const uint8_t *at; /* address of the expert */
 };
@@ -94,8 +94,8 @@ struct stream_experts {
                                          * stream_experts_ask */
     struct stream_expert_read reads[STREAM_EXPERT_READS];
     bool looks_ahead; /* experts=ahead */
-    /* The experts that the next layer's router would choose from this layer's x. These experts are
-     * requested while the card is idle. */
+    /* The experts that the next layer's router would choose from this layer's vector x. These
+     * experts are requested while the card is idle. */
     struct {
         uint32_t layer, n;
         uint16_t experts[INGOT_MAX_EXPERTS];

@@ -20,7 +20,7 @@ static unsigned days_of_year(unsigned year)
     return 337 + days_of_month(year, 2);
 }
 
-/* Read the digits of text where the pattern has a certain letter. */
+/* Read the number at the places of `text` where the pattern has the letter `kind`. */
 static unsigned number(const char *text, const char *pattern, char kind)
 {
     unsigned n = 0;

@@ -35,7 +35,7 @@ static bool swapped(const char *a, const char *b)
 }
 
 /* Return the least number of insertions, deletions, replacements and swaps of neighbours that turn
- * a into b (optimal string alignment). Both words have up to NEAREST_MOST_BYTES. */
+ * a into b (optimal string alignment). Both words have at most NEAREST_MOST_BYTES bytes. */
 static unsigned mistakes(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     unsigned rows[3][NEAREST_MOST_BYTES + 1], *before = rows[0], *last = rows[1], *row = rows[2];

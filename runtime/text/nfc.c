@@ -98,8 +98,8 @@ static uint32_t compose_hangul(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* Return the code point that a and b compose to; 0 if none. Few characters reach this, so searching
- * all pairs is fast enough. */
+/* Return the code point that a and b compose to; 0 if none. Few characters reach this function, so
+ * searching all pairs is fast enough. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {
     unsigned second = find_second(b);

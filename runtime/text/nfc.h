@@ -15,7 +15,7 @@ enum {
                                                  * text */
 };
 
-/* Return true unless it is certain that the text (n bytes) is in form C. */
+/* Return false only if the text (n bytes) is certainly in form C. */
 bool nfc_may_change(const uint8_t *text, size_t n);
 
 /* Write the text's form C to out (room bytes). Returns the bytes written, or SIZE_MAX if room is

@@ -25,7 +25,8 @@ struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end);
 uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t set,
                         uint32_t most);
 
-/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ ; no rule */
+/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ ; `rule` is not
+ * used */
 matcher match_gpt2;
 
 /* The patterns published after GPT-2's: alternatives in this order; `rule` is a struct words. */

@@ -25,7 +25,8 @@ struct ymodem {
     bool begun;                    /* the receiver has asked for the blocks of the last file */
     bool stopped;                  /* stopped by a Ctrl-C, not by the sender */
     bool noise;                    /* noise came before the last read */
-    unsigned n_keys, keys_to_stop; /* Ctrl-Cs since the last block; how many end a transfer */
+    unsigned n_keys, keys_to_stop; /* Ctrl-Cs since the last block; how many of them end a
+                                    * transfer */
     struct transfer_sink sink;
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
