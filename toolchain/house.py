@@ -3,7 +3,7 @@
 
     house.py [REVISION ...]
 
-Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. Each has a column. The rules are in RULES, and only files that git
+Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. Each of these has a column. The rules are in RULES, and only files that git
 tracks count. The cost of adding a thing is counted by the files that name an existing thing of its kind, because whoever adds another has
 to look at these."""
 

@@ -19,7 +19,7 @@ LWIP_INCLUDE := -Iruntime/net/lwip -isystem $(LWIP)/src/include
 LLHTTP ?= /usr/share/llhttp
 LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 
-# yes: the packages for tests of a network are installed (make setup-tests).
+# NETWORK_TESTS is yes if the packages for tests of a network are installed (make setup-tests).
 NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 
 # Sources in boot/ that only an image with a network has, and the source that they replace.

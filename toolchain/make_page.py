@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Write the page as one file: style and scripts replace the names of their files. Its policy makes a browser run nothing else, and connect only to
-the page's origin. usage: make_page.py index.html [--terminal node_modules] >page.html"""
+"""Write the page as one file: style and scripts replace the names of their files. Its policy makes a browser run only these scripts, and connect only to the
+page's origin. usage: make_page.py index.html [--terminal node_modules] >page.html"""
 
 import base64
 import hashlib

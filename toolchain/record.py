@@ -2,7 +2,7 @@
 """Record a session in QEMU as an animated SVG: `make recording` boots the image with a published model, types the lines below, and draws the output
 with its times. Usage: record.py OUT TITLE LINE... -- QEMU WORDS...
 
-Pauses are shortened by one factor for the whole recording, which the picture states: emulated time says nothing about a board."""
+All pauses are shortened by the same factor, which the picture states, because emulated time says nothing about a board."""
 
 import os
 import select

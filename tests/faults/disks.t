@@ -35,7 +35,7 @@ with open(MODEL, "rb") as f:
 
 
 def place_of(at):
-    """The offset on the disk of the sector with this byte of the model, whose file is fragmented."""
+    """The disk offset of the sector that has this byte of the model; the model's file is fragmented."""
     at -= at % SECTOR
     found = BYTES.find(CONTENTS[at:at + SECTOR])
     assert found > 0 and found % SECTOR == 0

@@ -81,7 +81,7 @@ sub read_tester {
             $seen++;
             $failed++ if $bad;
             result(!$bad, $text =~ s/( # SKIP|,|$)/ on $cpu$1/r);
-            # Digests of the reference's answers. The reference's own row runs some of the cases, a kernel's row all of them.
+            # Digests of the reference's answers. The reference's own row runs some of the cases, and a kernel's row runs all of them.
             check_digest($1, $2, $cpu) if $text =~ /^(\w+_ref),.* digest (\w+)/ ||
                 $text =~ /^(\w+)_[a-z0-9]+,.* digest (\w+)/;
         } elsif ($line =~ /^1\.\.0 # SKIP (.*)/) {

@@ -17,7 +17,7 @@ from machine import (ARM64, BUILD, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, M
 
 SEED = 20240229
 WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids baud=9600"
-# QEMU's time limit: an idle computer needs less than 60, and one with shared cores twice that.
+# QEMU's time limit: an idle computer needs less than 60 s, and a computer with shared cores twice as long.
 IMAGE_CPU_SECONDS = 150
 # Code that adds 1 to the caller's x27 or s11, and returns.
 LOSE_REGISTER = {"virt-arm64": struct.pack("<II", 0x9100077b, 0xd65f03c0),

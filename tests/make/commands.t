@@ -66,7 +66,7 @@ def hf_folders():
 
 
 def prepare():
-    """A checkout of links with a build folder of links, and the files that the examples name."""
+    """A checkout that consists of links, with a build folder of links, and the files that the examples name."""
     shutil.rmtree(HERE, ignore_errors=True)
     for name in ("build", "bin", "firmware"):
         os.makedirs(os.path.join(HERE, name))

@@ -26,7 +26,7 @@ def on_a_device(words):
 
 
 def line_device(qemu):
-    """The name of the device that QEMU made, from its first output; None if it ended."""
+    """The name of the device that QEMU made, from its first output; None if QEMU ended."""
     for line in qemu.stdout:
         found = re.search(r"redirected to (/dev/\S+)", line)
         if found:
