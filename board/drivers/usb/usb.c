@@ -204,9 +204,18 @@ static unsigned free_drive(struct usb *u, uint32_t place)
 
 static const char unplugged[] = "it was unplugged";
 
+/* True if a hub was just opened, which hides the drives behind it until the next look, and those
+ * behind its hubs a look longer. A hub that comes again and again hides no more than XHCI_TIERS. */
+static bool is_too_early(const struct usb *u)
+{
+    return u->host.hubs_opened != u->hubs_opened || (u->n_waits != 0 && u->n_waits <= XHCI_TIERS);
+}
+
 /* The first drive whose state differs from the last report. */
 static struct block_device *next_change(struct usb *u)
 {
+    if (is_too_early(u))
+        return NULL;
     for (unsigned i = 0; i < u->n_drives; i++) {
         bool there = is_there(u, i);
 
@@ -294,20 +303,12 @@ static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
     return false;
 }
 
-/* Take a new drive: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
+/* Take a new drive in slot `at`: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
  * drive. ERR_BUSY: it was not tried, because the loss of a drive is to be reported first. */
-static enum err take_new(struct usb *u, uint32_t place, struct block_device **out)
+static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct block_device **out)
 {
-    unsigned at = free_drive(u, place);
     enum err e;
 
-    if (at == USB_DRIVES) {
-        u->host.news[place] |= XHCI_LEFT_ALONE;
-        *out =
-            refuse(u, "USB controller",
-                   "the new USB device is ignored: three drives are known, which is the maximum");
-        return ERR_OK;
-    }
     /* The slot's drive is gone. Its name is lost when a device at another place gets the slot. */
     if (u->is_told[at] && u->drives[at].place != place) {
         *out = next_change(u);
@@ -330,26 +331,42 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     return ERR_OK;
 }
 
-/* Try a drive that was here before, then a keyboard, then a new drive, then a hub. Returns false if the
- * next look must try the device again. */
+/* Try a new drive, then a hub. Returns false if the next look must try the device again. */
+static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device **out)
+{
+    unsigned at = free_drive(u, place);
+    bool has_room = at != USB_DRIVES && !is_known(u, at), fresh;
+    enum err e = ERR_NO_DEVICE;
+
+    /* A hub needs no slot. It must neither be refused nor take the slot of a drive that is gone,
+     * which may be behind this hub. */
+    if (!has_room)
+        e = xhci_hub_open(&u->host, place);
+    if (!xhci_is_unused(&u->host, place, &fresh))
+        return true;
+    if (at != USB_DRIVES)
+        e = take_new(u, at, place, out);
+    else if (e == ERR_NO_DEVICE)
+        *out =
+            refuse(u, "USB controller",
+                   "the new USB device is ignored: three drives are known, which is the maximum");
+    /* The drive's start may have opened a hub. */
+    if (has_room && e == ERR_NO_DEVICE && xhci_is_unused(&u->host, place, &fresh))
+        (void)xhci_hub_open(&u->host, place);
+    return e != ERR_BUSY;
+}
+
+/* Try a drive that was here before, then a keyboard, then the others. Returns false if the next look
+ * must try the device again. */
 static bool take_device(struct usb *u, uint32_t place, struct block_device **out)
 {
-    enum err e = ERR_OK;
     bool fresh;
 
     if (take_back(u, place, out))
         return true;
     if (u->keyboard.device.slot == 0)
         find_keyboard_at(u, place, true);
-    /* A hub that was let go needs no free slot. */
-    if (u->host.news[place] & XHCI_WAS_HUB)
-        (void)xhci_hub_open(&u->host, place);
-    /* The drive's start may have opened a hub. */
-    if (xhci_is_unused(&u->host, place, &fresh))
-        e = take_new(u, place, out);
-    if (e == ERR_NO_DEVICE && xhci_is_unused(&u->host, place, &fresh))
-        (void)xhci_hub_open(&u->host, place);
-    return e != ERR_BUSY;
+    return !xhci_is_unused(&u->host, place, &fresh) || take_drive_or_hub(u, place, out);
 }
 
 /* Take the drive that came to the port before the previous poll, so that its contacts have
@@ -396,6 +413,8 @@ static struct block_device *look_for_drives(struct usb *u)
         u->last_place = u->last_place % n + 1;
         took = take_drive(u, u->last_place, &out);
     }
+    u->n_waits = u->host.hubs_opened != u->hubs_opened ? u->n_waits + 1 : 0;
+    u->hubs_opened = u->host.hubs_opened;
     if (out == NULL)
         out = tell_left_out(u);
     return out != NULL ? out : next_change(u);

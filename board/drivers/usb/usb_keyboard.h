@@ -20,8 +20,8 @@ struct usb_keyboard {
 /* Open the device at this place if it is a keyboard. */
 enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place);
 
-/* Turn received reports into bytes in k->keys. Returns false if the keyboard no longer works,
- * and was released. */
+/* Turn received reports into bytes in k->keys. Returns false if the keyboard no longer works
+ * and must be released. */
 bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host);
 
 /* It is gone. Errors as xhci_detach. */

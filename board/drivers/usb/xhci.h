@@ -36,9 +36,7 @@ enum {
  * yet. */
 enum {
     XHCI_NEW_TO_KEYBOARDS = 1,
-    XHCI_NEW_TO_DRIVES = 2,
-    XHCI_LEFT_ALONE = 4, /* for good */
-    XHCI_WAS_HUB = 8     /* a hub that stopped answering, until it is tried again */
+    XHCI_NEW_TO_DRIVES = 2
 };
 
 enum {
@@ -114,7 +112,8 @@ struct xhci {
     uint32_t operational, doorbells, runtime; /* where their registers begin */
     uint32_t context_words, n_ports;
     struct xhci_hub hubs[XHCI_HUBS];
-    uint32_t starts; /* number of starts */
+    uint32_t starts;      /* number of starts */
+    uint32_t hubs_opened; /* number of times that a hub was opened */
     uint8_t
         news[XHCI_PLACES +
              1]; /* by place: the bits above. xhci_is_unused sets those of a device that came, and

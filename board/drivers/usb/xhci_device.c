@@ -305,7 +305,7 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
         x->news[place] = 0;
         return false;
     }
-    if (*fresh && !(x->news[place] & XHCI_LEFT_ALONE))
+    if (*fresh)
         x->news[place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES;
     return true;
 }

@@ -65,7 +65,7 @@ static void let_go(struct xhci *x, struct xhci_hub *h)
 {
     (void)xhci_detach(x, &h->device);
     if (h->works)
-        x->news[h->device.place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES | XHCI_WAS_HUB;
+        x->news[h->device.place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES;
 }
 
 /* Send a request to a hub that is set up; the request before it may have released the hub. A hub
@@ -89,8 +89,9 @@ static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request,
     return ask(x, h, TO_PORT, request, feature, port, 0);
 }
 
-/* A lost answer says nothing about the devices behind the hub, so ask again. (Linux also changes
- * nothing after one lost answer, and resets a hub after ten: hub_event, hub_irq.) */
+/* A lost answer says nothing about the devices behind the hub, so ask again. A translator reports it
+ * as a stall (11.17). (Linux repeats the request after both, and resets a hub after ten failures:
+ * usb_hub_port_status, hub_irq.) */
 static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
 {
     const uint8_t *d = h->device.data;
@@ -99,8 +100,8 @@ static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, ui
 
     do
         e = ask(x, h, FROM_PORT, GET_STATUS, 0, port, 4);
-    while (e == ERR_IO && ++tries < MOST_TRIES);
-    if (e == ERR_IO)
+    while ((e == ERR_IO || e == ERR_UNSUPPORTED) && ++tries < MOST_TRIES);
+    if (e == ERR_IO || e == ERR_UNSUPPORTED)
         let_go(x, h);
     h->works = h->works || e == ERR_OK;
     *status = d[0] | (uint32_t)d[1] << 8 | (uint32_t)d[2] << 16 | (uint32_t)d[3] << 24;
@@ -279,6 +280,19 @@ static enum err try_hub(struct xhci *x, struct xhci_hub *h, uint32_t place)
     return e;
 }
 
+/* Take note of the change at a place without a reset of its device. */
+static void note_change(struct xhci *x, uint32_t place)
+{
+    uint32_t port;
+    struct xhci_hub *h = xhci_hub_of(x, place, &port);
+    unsigned reg = xhci_port_register(x, place);
+
+    if (h != NULL)
+        (void)set_feature(x, h, CLEAR_FEATURE, FEATURE_CONNECT_CHANGE, port);
+    else
+        xhci_write(x, reg, (xhci_read(x, reg) & PORT_KEPT) | PORT_CONNECT_CHANGE);
+}
+
 enum err xhci_hub_open(struct xhci *x, uint32_t place)
 {
     struct xhci_hub *h = unused_hub(x), *parent;
@@ -292,14 +306,15 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place)
     if (h == NULL) {
         x->left_out =
             "a USB device that may be a hub is ignored: eight hubs are known, which is the maximum";
+        note_change(x, place); /* report it once */
         return ERR_NO_SPACE;
     }
     h->facts.n_ports = 0;
     h->works = false;
-    x->news[place] &= (uint8_t)~XHCI_WAS_HUB;
     do
         e = try_hub(x, h, place);
     while (xhci_asks_again(x, place, e, &tries));
+    x->hubs_opened += e == ERR_OK;
     return e;
 }
 

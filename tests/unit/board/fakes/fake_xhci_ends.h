@@ -274,12 +274,14 @@ static inline void control(struct fake_unit *u, struct fake_ring *r, uint64_t se
 {
     uint8_t type = (uint8_t)setup, request = (uint8_t)(setup >> 8), answer[64] = { 0 };
     uint16_t value = (uint16_t)(setup >> 16), index = (uint16_t)(setup >> 32);
-    uint32_t n = (uint16_t)(setup >> 48), has = 1;
+    uint32_t n = (uint16_t)(setup >> 48), has = 1, port;
     struct xhci_trb t = { 0 };
 
     if (f.now < u->answers_at || u->lost_requests != 0) {
         u->lost_requests -= u->lost_requests != 0;
-        halt(u, XHCI_CONTROL, at, CODE_TRANSACTION);
+        /* A translator reports three lost answers as a stall (USB 2.0, 11.17). */
+        halt(u, XHCI_CONTROL, at,
+             translator_of(u, &port) != NULL ? CODE_STALL : CODE_TRANSACTION);
         return;
     }
     if (type & 0x80)
