@@ -1,5 +1,5 @@
 /* The current answer as a console of the chat: what the chat writes goes to the client, and the
- * network works while it computes. */
+ * network works while the chat computes. */
 #include <string.h>
 
 #include "runtime/api/api.h"

@@ -1,6 +1,6 @@
 /* Conversion of events of mode=json (docs/SERIAL.md) to an answer of OpenAI's API, whole or as a
  * stream (api_chat.h). The head is sent with the first piece, so that an earlier error can set the
- * status. Sent text is dropped, so that a reply may be longer than this memory. */
+ * status. Sent text is dropped, so that a reply may be longer than the memory for its text. */
 #include <string.h>
 
 #include "runtime/api/api.h"

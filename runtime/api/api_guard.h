@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return true if an Authorization field (bytes) is Bearer and the token. The time that this takes
- * does not depend on where the tokens differ. */
+/* Return true if an Authorization field (bytes) is "Bearer" followed by the token. The time that
+ * this takes does not depend on where the tokens differ. */
 bool api_has_token(const char *authorization, size_t bytes, const char *token);
 
 /* Return true if a host, with or without a port (bytes), is a name that only the machine's owner

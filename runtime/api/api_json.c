@@ -244,7 +244,7 @@ static bool opens(const struct api_json *v)
     return v->kind == JSON_OBJECT || v->kind == JSON_LIST;
 }
 
-/* Go on after a value, past the brackets that close here and a comma. The next value belongs into
+/* Go on after a value, past the brackets that close here and a comma. The next value belongs in
  * *up, after *last. *up is NULL if the outermost value has ended. */
 static bool go_on(struct reader *r, struct api_json **up, struct api_json **last)
 {

@@ -28,7 +28,7 @@ bool api_text_put(struct api_text *t, const char *bytes, size_t n)
         t->failed = true;
         return false;
     }
-    if (n != 0) { /* without a byte to add, `bytes` may be NULL */
+    if (n != 0) { /* if n is 0, `bytes` may be NULL */
         memcpy(t->bytes + t->n, bytes, n);
     }
     t->n += n;

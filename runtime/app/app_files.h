@@ -86,8 +86,8 @@ struct app_files {
     enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);
     enum err (*publish_file)(void *context);
 
-    /* Set *chat to a chat section that replaces the planned model's own, or to NULL. If the
-     * function is NULL, the model's own is always used. */
+    /* Set *chat to a chat section that replaces the chat section of the planned model, or to NULL.
+     * If the function is NULL, the chat section of the model is always used. */
     enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);
 };
 

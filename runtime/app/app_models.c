@@ -1,4 +1,4 @@
-/* Find models, plan them into the memory and load them. */
+/* Find models, plan their place in memory, and load them. */
 
 #include "runtime/app/app_private.h"
 #include "runtime/chat/report.h"

@@ -1,4 +1,4 @@
-/* Talk to a model, and replace it by another one. */
+/* Talk to a model, and replace it with another model. */
 #include <assert.h>
 #include <string.h>
 

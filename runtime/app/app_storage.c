@@ -151,7 +151,8 @@ static void end_text(char *text, size_t bytes)
     text[bytes - mark] = '\0';
 }
 
-/* Read at most all but the last sector of text, so that there is room for the NUL. */
+/* The last sector of `text` stays free while the file is read, so that there is room for the
+ * NUL. */
 static enum err read_preset(void *context, const char *name, char *text, size_t room)
 {
     struct app_storage *s = context;

@@ -47,8 +47,8 @@ size_t arena_left(const struct arena *a);
  * little memory is left. */
 enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t bytes);
 
-/* Return the next `bytes` of a region, 64-byte aligned, with old contents. Asserts that they fit,
- * because the plan computed every size before. */
+/* Return the next `bytes` bytes of a region, 64-byte aligned, with old contents. Asserts that there
+ * is room, because the plan computed every size before. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
 /* Return how many bytes arena_take(bytes) takes from a region, for the plan. */

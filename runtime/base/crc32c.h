@@ -23,7 +23,8 @@ uint32_t crc32c_of_header(const void *header, size_t bytes, const uint32_t *fiel
 enum { CRC32C_STRIPE = 32 * 1024 };
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes);
 
-/* For B of any length: crc32c_times(crc of A, crc32c_power(bytes of B)) ^ (crc of B). */
+/* For B of any length, the CRC of A followed by B is crc32c_times(crc of A, crc32c_power(bytes of
+ * B)) ^ (crc of B). */
 uint32_t crc32c_power(uint64_t bytes);
 uint32_t crc32c_times(uint32_t crc, uint32_t power);
 

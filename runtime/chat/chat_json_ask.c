@@ -14,8 +14,8 @@ enum { MODEL_COMMAND_BYTES = 256 };
 
 /* ---- a text's tokens ---- */
 
-/* Encode a text to session_room(); with `bos`, after BOS if the model wants BOS. Returns false if
- * an error was printed. */
+/* Encode a text to session_room(). If `bos` is true and the model wants BOS, BOS comes first.
+ * Returns false if an error was printed. */
 static bool encode(struct chat *c, const struct json_request *r, enum json_field field, bool bos,
                    size_t *n)
 {

@@ -62,8 +62,8 @@ static bool tells_past(const struct chat *c)
             (c->options->reply.think == THINK_OFF || features_is_quiet(c->features, false)));
 }
 
-/* Return how many more tokens a turn with its reply's opening may have than its form as a past
- * turn. A system prompt that was set after the reply is not included. */
+/* Return by how many tokens a turn, with the opening of its reply, may be longer than its form as a
+ * past turn. A system prompt that was set after the reply is not included. */
 static uint32_t most_of_start(const struct chat *c)
 {
     const struct ingot_chat *t = c->template;

@@ -22,7 +22,7 @@ static size_t at_most(size_t a, size_t b)
 
 /* ---- rounding -------------------------------------------------------------------------------- */
 
-/* Return the number of largest magnitude; the first of several equal ones. */
+/* Return the number with the largest magnitude; if several are equal, the first of them. */
 static float largest(const float *x, uint32_t n)
 {
     float most = 0.0f;

@@ -6,7 +6,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/compute/kv_format.h"
 
-/* Return the nearest integer, to even if two are equally near, within [least, most]. */
+/* Return the integer in [least, most] that is nearest to x; of two equally near, the even one. */
 static inline int32_t kv_nearest(float x, float least, float most)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23 */

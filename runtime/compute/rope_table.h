@@ -1,5 +1,5 @@
-/* Angles of rotary position embeddings, computed by our own routine: libm differs between
- * libraries, and the logits must not. */
+/* Angles of rotary position embeddings, computed by our own routine: libm differs between C
+ * libraries, but the logits must not differ. */
 #ifndef INGOT_RUNTIME_ROPE_TABLE_H
 #define INGOT_RUNTIME_ROPE_TABLE_H
 

@@ -453,7 +453,8 @@ static void count_part(struct workers *workers, unsigned core, size_t n, size_t 
 void workers_share(struct workers *workers, unsigned core, size_t n, size_t step, size_t *first,
                    size_t *last)
 {
-    /* A small model divides its work eighty times a token, and this can be a tail call. */
+    /* A small model divides its work eighty times a token. Because of the early return, the call of
+     * shares_part can be a tail call. */
     if (!workers->measures) {
         shares_part(&workers->shares, core, n, step, first, last);
         return;

@@ -64,7 +64,7 @@ struct line_editor {
 
 /* First set write, context, echo, terminal, plain and columns of a zeroed struct. Then for each
  * line call line_editor_begin, which writes the prompt, and line_editor_take for each byte until it
- * returns another event than LINE_MORE. line has max >= 1 bytes; it is valid UTF-8 (invalid bytes
+ * returns an event other than LINE_MORE. line has max >= 1 bytes; it is valid UTF-8 (invalid bytes
  * become U+FFFD) and ends with a NUL at every event. */
 void line_editor_begin(struct line_editor *e, const char *prompt, char *line, size_t max);
 enum line_event line_editor_take(struct line_editor *e, int byte);

@@ -66,7 +66,7 @@ static struct chat_turn turn_of(const char *text, size_t bytes, bool first, cons
                                .system_bytes = system != NULL ? strlen(system) : 0 };
 }
 
-/* Return the name of the n-th output of the table, or of the last output. */
+/* Return the name of output n, counted from 0, or of the last output if there are fewer. */
 static const char *output_name(const struct actions *a, unsigned n)
 {
     const char *name = "";

@@ -110,9 +110,9 @@ size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);
 /* Bytes of work memory for actions_grammar, 8-byte aligned. */
 enum { ACTIONS_WORK_BYTES = 48 << 10 };
 
-/* Write a grammar (flash_image/format/grammar.h) of replies that are either one call of the
- * table, or prose that does not begin with "{", to memory (room bytes, 4-byte aligned).
- * Returns ERR_TOO_LONG if it does not fit. */
+/* Write a grammar (flash_image/format/grammar.h) to memory (room bytes, 4-byte aligned). It allows
+ * replies that are either one call of the table, or prose that does not begin with "{". Returns
+ * ERR_TOO_LONG if the grammar does not fit. */
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);
 

@@ -204,8 +204,8 @@ void chat_show_read(struct chat *c, const char *result)
 }
 
 /* Return true if a person in this conversation has asked for what the call drives. Only text that
- * is known to be a person's counts, not text that tools, actions, files and other programs have put
- * into turns. The last of these texts is the question. */
+ * is known to come from a person counts, not text that tools, actions, files and other programs
+ * have put into turns. The last text of a person is the question. */
 static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
 {
     const struct turns *t = &c->turns;

@@ -1,6 +1,6 @@
-/* Acting for a model that was not trained to act (docs/ACTING.md). Before its reply, Ingot reads
- * the requested values, and decides and does requested actions. The reply then takes both into
- * account. */
+/* Acting for a model that was not trained to act (docs/ACTING.md). Before the model replies, Ingot
+ * reads the requested values, decides which actions were requested, and does them. The reply then
+ * takes both into account. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -223,8 +223,8 @@ static void widen(const struct kernels *k, uint16_t *to, const uint8_t *from, ui
     }
 }
 
-/* Convert Q8_0 data, which lies at the end of its room. Each matrix grows, but never reaches the
- * next matrix before that is converted. Returns the size. */
+/* Convert Q8_0 data, which lies at the end of its room. Each matrix grows, but never overwrites the
+ * next matrix before the next matrix is converted. Returns the size. */
 static uint64_t widen_all(struct adapters *a, struct adapters_entry *e, struct adapter_pair *pairs,
                           const uint8_t *from)
 {

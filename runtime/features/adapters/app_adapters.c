@@ -51,7 +51,7 @@ static uint64_t wanted_room(struct app *a)
     return max_u64(min_u64(room, a->ram.bytes / MOST_SHARE), named_room(a));
 }
 
-/* Reserve the adapters' memory at the front of the model's own. */
+/* Reserve the memory of adapters at the front of the model's memory. */
 static void plan(void *state, struct app *a, struct model_setup *setup)
 {
     struct adapters_state *s = state;

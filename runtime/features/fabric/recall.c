@@ -45,7 +45,7 @@ static bool is_letter(uint32_t code)
     return is_in(code, UNICODE_IS_L | UNICODE_IS_M | UNICODE_IS_N);
 }
 
-/* Return true in scripts without spaces, such as Chinese, where each character counts as a word. */
+/* Return true if a character counts as a word, as in Chinese and other scripts without spaces. */
 static bool stands_alone(uint32_t code)
 {
     return code >= FIRST_CJK && (code < FIRST_HANGUL || code > LAST_HANGUL) &&
