@@ -89,8 +89,8 @@ const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor)
     return strcmp(vendor, "GenuineIntel") == 0 ? &intel : &any;
 }
 
-/* Fields of the ID registers are 4 bits that count up from 0, absent; only AdvSIMD uses 15 for
- * absent (Arm ARM, DDI 0487, D17.2.61, 64, 66). */
+/* Fields of the ID registers have 4 bits. They count up from 0, which means absent; only in the
+ * field AdvSIMD, 15 means absent (Arm ARM, DDI 0487, D17.2.61, 64, 66). */
 static int has_field(uint64_t id, unsigned shift)
 {
     return (id >> shift & 15) != 0;

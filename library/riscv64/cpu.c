@@ -1,4 +1,4 @@
-/* CPU features without an operating system. S-mode cannot read from any register which extensions
+/* CPU features without an operating system. No register that S-mode can read tells which extensions
  * the CPU has. If it has more features, the caller must name them; the device tree lists them. */
 #include "library/library.h"
 

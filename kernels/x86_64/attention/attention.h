@@ -10,8 +10,9 @@
 // The size in bytes of one dimension of a tile of fp16 keys.
 #define KEY_BYTES (2 * KV_TILE)
 
-// Call body n for n queries at a time (4, 3, 2 or 1), n_q in all. The body advances
-// its pointers to the next query. If first_most is 8, the first calls take 8 at a time.
+// Run `body n` for n queries at a time (n is 4, 3, 2 or 1) until n_q queries are done. The
+// body advances its pointers to the next query. If first_most is 8, the first runs take 8
+// queries at a time.
 .macro for_queries n_q, first_most, body
     .if \first_most == 8
     sub     \n_q, 8

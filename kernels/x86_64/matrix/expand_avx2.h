@@ -10,7 +10,7 @@
 // computed, but only existing rows are stored.
 //
 // A kernel that includes this sets COLUMN_BYTES, the size of 8 rows, and defines this macro:
-//     add_column y, b, at    ymm y += the column of B at `at` by ymm8; b is scratch.
+//     add_column y, b, at    ymm y += the column of B at `at` times ymm8; b is scratch.
 #ifndef INGOT_KERNELS_X86_64_EXPAND_AVX2_H
 #define INGOT_KERNELS_X86_64_EXPAND_AVX2_H
 

@@ -92,7 +92,7 @@
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
 .endm
 
-// Minima 2p and 2p + 1, bytes at MINS + `from` and 64 after.
+// Store minima 2p and 2p + 1 of 16 rows as pairs of bytes. They are at MINS + `from` and 64 bytes after.
 .macro unpack_mins from, half, p
     vmovdqu32 xmm16, [frame + MINS + \from]
     vmovdqu32 xmm18, [frame + MINS + \from + 64]

@@ -33,7 +33,7 @@
     dec     blocks_left
 .endm
 
-// `body` adds the product of the block of 8 rows at weights and the block of x at block to ymm0.
+// `body` multiplies the block of 8 rows at `weights` by the block of x at `block`, and adds the product to ymm0.
 // `columns` is log2 of the columns in a block.
 .macro gemv_rows body, columns, block_bytes, x_bytes
     shr     n_blocks, \columns
