@@ -240,7 +240,7 @@ enum ingot_error library_leave_pending(struct ingot_session *s)
         return library_refuse(s->model, INGOT_WRONG_ORDER, "the session is empty");
     }
     if (session->n_cached == n) {
-        (void)session_cut(session, n - 1); /* the forgotten id stays in memory */
+        (void)session_cut(session, n - 1); /* the id stays in session->ids */
         return library_failed(s->model, session_put(session, session->ids + n - 1, 1), "");
     }
     return INGOT_OK;

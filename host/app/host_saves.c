@@ -279,7 +279,7 @@ enum err host_saves_find_use(void *context, uint64_t bytes, const struct file **
 
     if (!use_path(h->path, path) || (bytes == 0 && access(path, F_OK) != 0)) {
         return host_files_fail(h, ERR_NOT_FOUND,
-                               "there is no record of how experts are used beside %.400s", h->path);
+                               "no file beside %.400s records how its experts are used", h->path);
     }
     *file = &f->file;
     return open_save(h, f, path, bytes, HOST_OWN_USE);

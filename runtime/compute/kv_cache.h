@@ -73,7 +73,7 @@ struct kv_layers {
  * another layer's cache. */
 bool kv_cache_keeps(const struct ingot_layer *l);
 
-/* Return how many numbers a value has in the cache. */
+/* Return the number of elements of a value vector in the cache. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
 /* Bytes of the cache for the layers that keep keys and values. context is rounded up to whole

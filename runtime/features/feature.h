@@ -57,8 +57,8 @@ struct chat_command {
 /* ---- /save and /load ------------------------------------------------------------------------- */
 
 /* The functions of /save WORD, /load WORD and /undo WORD (plain /undo takes a turn back, see
- * `undone`). If features share a word, /save and /load apply to the active features; /undo applies
- * to all that have `undo`, and a feature that is off says so. */
+ * `undone`). Several features may have the same WORD. /save and /load then apply to those that are
+ * on. /undo applies to each that has the function `undo`; one that is off reports that it is off. */
 struct feature_saved {
     const char *word;
     const char *off; /* the error if no feature with this word is on, or NULL if one always is */

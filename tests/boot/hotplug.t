@@ -129,7 +129,7 @@ def test_board(machine):
 
 
 def test_hub(machine):
-    """Test a hub that is plugged in with a drive, and a second controller."""
+    """Plug in a hub that has a drive behind it; then use a drive at a second controller."""
     name = machine.board
     with Board(machine, 2) as b:
         k = b.console

@@ -136,7 +136,7 @@ tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
 tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "the closing line says how fast the card was", console)
 
-# Counts from one conversation predict other conversations, with a card and with caches of other sizes.
+# The experts that one conversation used predict those of other conversations, also with a card and with caches of other sizes.
 COPY = os.path.join(WORK, "mixture-use.ingot")
 shutil.copy(MODEL, COPY)
 USE = COPY.replace(".ingot", ".use")

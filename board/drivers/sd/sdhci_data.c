@@ -161,7 +161,8 @@ enum err sdhci_start(struct sd_host *host, struct sd_command *c)
 /* Choose the error that matters (2.2.19). */
 static enum err name_fault(struct sd_command *c, uint32_t status)
 {
-    if (status & STATUS_COMMAND_WRONG) /* with a timeout: a conflict on the line */
+    /* STATUS_COMMAND_TIMEOUT together with a wrong CRC means a conflict on the line. */
+    if (status & STATUS_COMMAND_WRONG)
         c->fault = SD_FAULT_COMMAND;
     else if (status & STATUS_COMMAND_TIMEOUT)
         c->fault = SD_FAULT_COMMAND_TIMEOUT;
