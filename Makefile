@@ -167,7 +167,7 @@ include toolchain/bearssl.mk
 include toolchain/lwip.mk
 
 # Sources that board/efi/efi_start.c replaces, because EFI firmware does their work.
-NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S vectors.S) boot/unpack_lzma.c
+NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S unpack_code.c vectors.S) boot/unpack_lzma.c
 BOARD_SRC = $(filter-out $(if $(NETWORK),,$(NETWORK_OF_BOARD)),$(wildcard board/*.c board/$(BOARD)/*.c $(if $(EFI),board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S)))
 
 IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c) $(if $(NETWORK),$(BOOT_WITHOUT_NETWORK),$(BOOT_NETWORK)) $(if $(EFI),$(NOT_UNDER_EFI)),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S)) $(BOARD_SRC) $(if $(NETWORK),$(OF_NETWORK)) \
@@ -189,16 +189,16 @@ DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard
 
 # Code that runs once per boot or once per token is optimized for size; code that runs for every row, byte or logit is
 # optimized for speed.
-IMAGE_FAST := boot/unpack_lzma.c kernels/ref/sha256.c kernels/ref/unpack.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c packed.c rope_table.c workers.c) \
+IMAGE_FAST := boot/unpack_lzma.c boot/$(ISA)/unpack_code.c kernels/ref/sha256.c kernels/ref/unpack.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c packed.c rope_table.c workers.c) \
               image/image_roles.c features/lessons/ewc.c features/lessons/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
 # The compiler must not replace the loop of strlen, for example, by a call of strlen.
 $(S)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
 
-# unpack_lzma.c runs before the rest of the image is unpacked, so it must not need functions, constants or a canary
+# These files run before the rest of the image is unpacked, so they must not need functions, constants or a canary
 # from other files.
-$(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -fno-jump-tables \
+$(addprefix $(S)/obj/boot/,unpack_lzma.c.o $(ISA)/unpack_code.c.o): IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -fno-jump-tables \
     -fno-tree-switch-conversion $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
 # These files contain interrupt handlers, which must not use registers that are not saved, such as those of vectors. The compiler for

@@ -15,9 +15,9 @@
 .endm
 
 /* The end of both ISAs' Image headers, 64 bytes after the entry. toolchain/pack_image.py
- * packs the bytes after the first image_head_bytes, stores their packed size in the first
- * word, and refuses images larger than image_pack_room. A freshly linked image is not
- * packed. */
+ * packs the bytes after the first image_head_bytes, of which the code ends at
+ * image_code_bytes, stores their packed size in the first word, and refuses images larger
+ * than image_pack_room. A freshly linked image is not packed. */
 .macro packing
     .globl image_packed
 image_packed:
@@ -29,6 +29,7 @@ image_packed:
 #else
     .ascii  "LZM4"
 #endif
+    .long   image_code_bytes            // the end of the code (boot/unpack_code.h)
 .endm
 
 #endif

@@ -55,7 +55,8 @@ SECTIONS
          * first 2 KiB, with code from sections named .text.early. */
         *start.S.o(.text .text.*)
         *unpack.S.o(.text .text.*)
-        *unpack_lz*.o(.text .text.*)
+        *unpack_lzma.c.o(.text .text.*)
+        *unpack_code.c.o(.text .text.*)
         . = ALIGN(64);
         image_head_end = .; /* everything after this may be packed */
         *(.text.early.*)
@@ -110,6 +111,7 @@ SECTIONS
 #endif
     image_header_bytes = image_end - image_start;
     image_head_bytes = image_head_end - image_start;
+    image_code_bytes = text_end - image_start;
     image_pack_room = UNPACK_ROOM;
     image_file_limit = BOARD_IMAGE_FILE_BYTES; /* for `make size` and the packing */
 

@@ -46,6 +46,10 @@ func image_unpack
     adrp    x9, bss_end                 // the beginning of a page
     mov     sp, x9
     bl      unpack_block
+    adrp    x0, image_head_end
+    add     x0, x0, :lo12:image_head_end
+    adrp    x1, text_end                // the beginning of a page
+    bl      unpack_code
 
     bl      image_clean
     ldr     x9, =SCTLR_OFF

@@ -29,6 +29,9 @@ func image_unpack
     la      a0, bss_start
     la      sp, bss_end
     call    unpack_block
+    la      a0, image_head_end
+    la      a1, text_end
+    call    unpack_code
     mv      ra, s3
     la      t0, image_packed
     sw      zero, (t0)
