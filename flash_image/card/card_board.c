@@ -268,7 +268,7 @@ static void missing_text(const struct card_missing *missing, bool given, char *t
     }
     snprintf(
         text, bytes,
-        "%s: copy %s%s%s next to this file (a name with a slash into that folder), from the small partition (bootfs) of "
+        "%s: copy %s%s%s next to this file (a name with a slash goes into that folder), from the small partition (bootfs) of "
         "any Raspberry Pi OS card, or from github.com/raspberrypi/firmware, folder boot.\n"
         "(ingot card --firmware FOLDER-OR-ZIP and make card FIRMWARE=FOLDER-OR-ZIP copy them.)\n",
         missing->files[0] != '\0' || !given

@@ -128,8 +128,8 @@ static enum err add(struct card_image *c, const char *name, uint64_t bytes, uint
     enum err e = add_path(c, name, number);
 
     if (e == ERR_OK && c->format == CARD_FAT32 && bytes > CARD_MOST_FILE_BYTES) {
-        return refuse(c, ERR_NO_SPACE, "%.300s is too long: a file on FAT32 is shorter than 4 GiB",
-                      name);
+        return refuse(c, ERR_NO_SPACE,
+                      "%.300s is too long: a file on FAT32 must be shorter than 4 GiB", name);
     }
     if (e == ERR_OK) {
         c->entries[*number].bytes = bytes;

@@ -162,8 +162,8 @@ static enum err refuse_own(struct build *b, char error_message[CHAT_ERROR_MESSAG
 {
     clear_strings(b);
     snprintf(error_message, CHAT_ERROR_MESSAGE_BYTES,
-             "the model's chat template cannot be used, so text is only continued: %s; set another "
-             "one with --template NAME, --template list shows them",
+             "the model's chat template cannot be used, so text is only continued: %s; --template "
+             "NAME sets another (--template list shows the names)",
              why);
     return ERR_OK;
 }

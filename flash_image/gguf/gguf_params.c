@@ -46,7 +46,9 @@ static enum err check_needed(struct gguf *g)
                              (unsigned long long)g->number[N_DIM]);
     }
     if (g->has_number[N_CAUSAL] && g->number[N_CAUSAL] == 0) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is false: the model does not generate",
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "%.*s%s is false: the model does not generate text, so it cannot be "
+                             "packed",
                              GGUF_SHOW_KEY(g, gguf_number_name(N_CAUSAL)));
     }
     return ERR_OK;

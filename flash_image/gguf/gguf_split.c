@@ -58,8 +58,8 @@ static enum err check_name(struct source *s, uint64_t part, uint64_t n)
     }
     if (number != part + 1 || count != n) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "is part %llu of %llu of a split GGUF by its values, but part %llu "
-                             "of %llu by its name: fetch it again",
+                             "is part %llu of %llu of a split GGUF according to its values, but "
+                             "part %llu of %llu according to its name: fetch it again",
                              (unsigned long long)part + 1, (unsigned long long)n,
                              (unsigned long long)number, (unsigned long long)count);
     }
@@ -139,8 +139,8 @@ enum err gguf_check_part(struct gguf *g, size_t i, size_t n)
     if (number != i || count != n) {
         return source_refuse(
             g->s, ERR_BAD_MODEL,
-            "is part %llu of %llu of a split GGUF by its values, but should be part %zu of %zu: "
-            "fetch it again",
+            "is part %llu of %llu of a split GGUF according to its values, but should be part %zu "
+            "of %zu: fetch it again",
             (unsigned long long)number + 1, (unsigned long long)count, i + 1, n);
     }
     return ERR_OK;

@@ -48,7 +48,7 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     if (algo == NULL || strncmp(algo, "FP8", 3) != 0) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED,
                              "the field \"quant_algo\" of \"quantization_config\" is %.40s; only "
-                             "FP8 can be packed: take the model before it was quantized",
+                             "FP8 can be packed: take the original model, which is not quantized",
                              algo == NULL ? "missing" : algo);
         return;
     }
@@ -67,7 +67,7 @@ static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *bloc
         refuse_config(j, ERR_BAD_MODEL, "block_structure", "is not a pair of sizes");
     } else if (height != 0 && (c->tile_height != height || c->tile_width != width)) {
         refuse_config(j, ERR_UNSUPPORTED, "block_structure",
-                      "differs between groups: take the model before it was quantized");
+                      "differs between groups: take the original model, which is not quantized");
     }
 }
 
@@ -81,8 +81,8 @@ static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weig
 
     if (!hf_json_is(weights, "type", "float") || !cJSON_IsNumber(bits) || bits->valuedouble != 8) {
         refuse_config(j, ERR_UNSUPPORTED, "config_groups",
-                      "has weights that are not floats of 8 bits: take the model before it was "
-                      "quantized");
+                      "has weights that are not floats of 8 bits: take the original model, "
+                      "which is not quantized");
     } else if (hf_json_is(weights, "strategy", "block")) {
         read_block(j, c, hf_json_list(block));
     } else if (hf_json_is(weights, "strategy", "tensor") ||
@@ -301,8 +301,8 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
     if (!may_have_f8(c) || !image_role_is_matrix(role) || t->from->n_dims != 2) {
         (void)source_refuse(
             s, ERR_UNSUPPORTED,
-            "the tensor %.120s is %s; only F32, F16 and BF16 can be packed: take the model "
-            "before it was quantized",
+            "the tensor %.120s is %s; only F32, F16 and BF16 can be packed: take the original "
+            "model, which is not quantized",
             t->from->name, t->from->dtype);
         return NULL;
     }

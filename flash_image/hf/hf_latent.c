@@ -61,7 +61,8 @@ static void read_groups(struct hf_json *j, const char *method)
         return;
     }
     if (strcmp(method, sigmoid ? "noaux_tc" : "group_limited_greedy") != 0) {
-        refuse(j, "topk_method", "is neither greedy nor the one that goes with \"scoring_func\"");
+        refuse(j, "topk_method",
+               "is neither \"greedy\" nor the method that belongs to \"scoring_func\"");
         return;
     }
     if (groups > 1) {

@@ -101,7 +101,8 @@ void hf_quantized_read(struct hf_json *j, struct hf_config *c)
     j->e =
         source_refuse(j->s, ERR_UNSUPPORTED,
                       "the field \"quantization_config\" is set (%.40s), and models of the "
-                      "family %s cannot be packed with it: take the model before it was quantized",
+                      "family %s cannot be packed with it: take the original model, which is not "
+                      "quantized",
                       method == NULL ? "no quant_method" : method, c->family->name);
 }
 
@@ -187,8 +188,8 @@ enum err hf_place_ternary(struct source *s, const struct hf_config *c, const str
         !image_role_is_matrix(role) || t->rule->parts != 1) {
         return source_refuse(
             s, ERR_UNSUPPORTED,
-            "the tensor %.120s is %s; only F32, F16 and BF16 can be packed: take the model "
-            "before it was quantized",
+            "the tensor %.120s is %s; only F32, F16 and BF16 can be packed: take the original "
+            "model, which is not quantized",
             t->from->name, t->from->dtype);
     }
     source_role_shape(s, role, t->layer, &rows, &cols);

@@ -221,7 +221,7 @@ enum err safetensors_as_source(struct source *s, const struct safetensors_tensor
     if (!source_type_of(from->dtype, &type)) {
         return source_refuse(s, ERR_UNSUPPORTED,
                              "the tensor %.120s is %s; only F32, F16 and BF16 can be packed%s: "
-                             "take the model before it was quantized",
+                             "take the original model, which is not quantized",
                              from->name, from->dtype,
                              strncmp(from->dtype, "F8_", 3) == 0 ? ", and matrices of F8_E4M3"
                                                                  : "");

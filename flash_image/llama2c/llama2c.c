@@ -145,8 +145,8 @@ static enum err read_params(struct source *s, const uint8_t *p, bool version_0)
     s->params_known = true;
     if (n[0] <= 0 || n[3] <= 0 || n[0] % n[3] != 0) {
         return source_refuse(s, ERR_BAD_MODEL,
-                             "neither a GGUF nor a llama2.c file (as llama2.c: %d heads "
-                             "in a width of %d, which is impossible)",
+                             "neither a GGUF nor a llama2.c file (read as llama2.c, it has %d "
+                             "heads in a width of %d, which is impossible)",
                              n[3], n[0]);
     }
     s->params.head_dim = s->params.dim / s->params.n_heads;

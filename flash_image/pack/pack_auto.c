@@ -219,8 +219,8 @@ static enum err choose(struct choice *c)
     more = bytes - budget_bytes(c->items, c->n);
     if (bytes > size) {
         return source_refuse(c->w->s, ERR_NO_SPACE,
-                             "does not become a file of %" PRIu64 " bytes (--size): the smallest "
-                             "that --type auto makes has %" PRIu64,
+                             "does not fit into %" PRIu64 " bytes (--size): the smallest file that "
+                             "--type auto makes has %" PRIu64,
                              size, bytes);
     }
     for (int i = 0; i < TRIES; i++) {

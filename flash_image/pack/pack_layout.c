@@ -143,7 +143,7 @@ static void remark_types(const struct source *s, const uint8_t *tokenizer)
     }
     if (n > 0) {
         fprintf(stderr,
-                "%s: %u %s that the file types as normal text %s taken as %s (%s): the file was "
+                "%s: %u %s with the type of normal text %s taken as %s (%s): the file was "
                 "converted wrongly\n",
                 s->path, n, plural(n, "token", "tokens"), plural(n, "is", "are"),
                 plural(n, "a marker", "markers"), names);

@@ -145,7 +145,7 @@ void pack_report_end(struct pack_report *r, bool written)
         fprintf(
             stderr,
             "the quantized weights differ from the file's by an NMSE of %.2g (--report lists every "
-            "matrix; docs/QUALITY.md has what each type costs two real models)\n",
+            "matrix; docs/QUALITY.md says how much each type loses on two real models)\n",
             nmse(&r->all));
     }
 }

@@ -246,7 +246,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     } else if (!o->type_given && to == INGOT_F32 && from == SOURCE_MXFP4) {
         advice = ", because 16 bits do not hold their scales; --type chooses another";
     } else if (!o->type_given && to == INGOT_F32) {
-        advice = " where a matrix of heads cuts their blocks; --type chooses another";
+        advice = " where no smaller type holds their values; --type chooses another";
     }
     fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from), done,
             image_type_name(to), advice);
@@ -340,8 +340,8 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
     tell_own_types(o, s);
     if (o->row_scales) {
         fprintf(stderr,
-                "%s: stored as %s, whose scale for every 32 weights loses less than one for a row "
-                "and a list of outliers\n",
+                "%s: stored as %s, because a scale for every 32 weights loses less than a scale "
+                "for each row with a list of outliers\n",
                 s->path, image_type_name(o->type));
     }
     if (o->type_given && o->chosen == NULL) {

@@ -77,7 +77,7 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
     }
     if (!base64_get(der, MOST_DER, packed, length, n)) {
         return refuse(error_message,
-                      "the key is not base64 between its lines of dashes, or too long");
+                      "the text between the key's lines of dashes is not base64, or is too long");
     }
     return ERR_OK;
 }

@@ -49,8 +49,7 @@ static bool add_jobs(struct serve_choices *c, const struct api_request *q, struc
     n *= q->kind == API_CONTINUE ? q->n_turns : 1;
     if (n > API_REPLIES_MOST) {
         return api_refuse(e, 400, "n", NULL,
-                          "n replies to each prompt make %u replies, but a request may have at "
-                          "most %d",
+                          "n for each prompt makes %u replies, but a request may have at most %d",
                           (unsigned)n, API_REPLIES_MOST);
     }
     while (c->n < n) {

@@ -298,8 +298,8 @@ bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool mu
            take_notes(r, list, notes) && take_loose(r, list, n);
     r->q->checks_names = h.any_name;
     if (good && h.any_name) {
-        api_warn(r->q, "tools: the names are too long for one grammar; those of the finished "
-                       "reply are checked");
+        api_warn(r->q, "tools: the names are too long for one grammar; the names in the "
+                       "finished reply are checked instead");
     }
     if (good) {
         warn_impossible(r, list, n, rules);

@@ -70,15 +70,15 @@ static void say_too_long(const struct card_models *m, const struct image *img, u
     format_bytes(size, bytes);
     if (type == NULL) {
         snprintf(error_message, error_message_bytes,
-                 "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB: no type makes this "
-                 "model small enough; --format exfat has room for it",
+                 "%.400s takes %s, and a file on FAT32 must be shorter than 4 GiB: no type makes "
+                 "this model small enough; --format exfat has room for it",
                  name, size);
         return;
     }
     snprintf(
         error_message, error_message_bytes,
-        "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; --format exfat has room for "
-        "it, or smaller weights help: ingot pack %.400s -o %.400s --type %s",
+        "%.400s takes %s, and a file on FAT32 must be shorter than 4 GiB; --format exfat has room "
+        "for it, or smaller weights help: ingot pack %.400s -o %.400s --type %s",
         name, size, source, name, type);
 }
 

@@ -140,8 +140,8 @@ static bool open_payload(struct job *j)
     magic = head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
     if (n != sizeof head || (magic != magics[0] && magic != magics[1])) {
         snprintf(j->error_message, sizeof j->error_message,
-                 "%.500s is not a payload for the first loader of %.60s, which begins with %08x: "
-                 "README.txt of the card says where to get one",
+                 "%.500s is not a payload for the first loader of %.60s (a payload begins with "
+                 "%08x): README.txt of the card says where to get one",
                  path, j->a->board, magics[0]);
         return false;
     }
@@ -243,9 +243,9 @@ static void say_saves(const struct job *j)
     if (mib >= whole) {
         printf(", a whole context of %u tokens\n", (unsigned)j->models.save_tokens);
     } else {
-        printf(": room for the tokens of any conversation, but for keys and values of the first "
-               "ones only; /load computes the others; those of all %u tokens need --save %" PRIu64
-               "\n",
+        printf(": room for the tokens of any conversation, but for keys and values of only the "
+               "first tokens; /load computes the others; keys and values of all %u tokens need "
+               "--save %" PRIu64 "\n",
                (unsigned)j->models.save_tokens, whole);
     }
 }
@@ -456,8 +456,9 @@ const struct command cmd_card = {
     .about =
         "Writes the image of a card or a drive: an MBR and one FAT32 partition with Ingot, the files\n"
         "that the board starts from, and the models. A MODEL is an .ingot, which is copied, or\n"
-        "anything that `ingot pack` takes. A file on FAT32 is shorter than 4 GiB; use --format exfat\n"
-        "for larger ones. The board `efi` makes one stick for every machine whose firmware is EFI.",
+        "anything that `ingot pack` takes. A file on FAT32 must be shorter than 4 GiB; use\n"
+        "--format exfat for larger ones. The board `efi` makes one stick for every machine whose\n"
+        "firmware is EFI.",
     .example = "ingot card rpi4 -o card.img model.gguf --firmware /path/to/bootfs\n"
                "ingot card zero2w -o card.img model.gguf --firmware firmware-master.zip\n"
                "ingot card rpi4 -o card.img small.ingot large.ingot --size 4G --names a,b\n"

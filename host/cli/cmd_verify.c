@@ -66,7 +66,7 @@ static bool check_signature(const struct arguments *a)
         return false;
     }
     if (c.state == SIGN_HOLDS) {
-        printf("%s: signed by key %s, and all %u parts are as it signed them\n",
+        printf("%s: signed by key %s, and all %u parts are unchanged since then\n",
                name_shown(a->file), name_shown(c.name), c.n_parts);
     } else if (c.state == SIGN_MATCHES) {
         printf("%s: claims to be signed by key %s: --public-key FILE checks that\n",
@@ -108,8 +108,8 @@ const struct command cmd_verify = {
     .about =
         "Checks every checksum and every field of an .ingot file, and that no weight is infinite\n"
         "or NaN. Names each damaged part. The signature of a signed file must be valid; with\n"
-        "--public-key it must be of that key. Adapters are checked for their signature only.\n"
-        "Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
+        "--public-key it must be made with that key. Adapters are checked for their signature\n"
+        "only. Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
     .example = "ingot verify model.ingot\ningot verify model.ingot --public-key public.pem",
     .options = options,
     .operand_field = offsetof(struct arguments, file),

@@ -285,8 +285,8 @@ const struct command cmd_send = {
     .about =
         "Sends a model, an adapter, a compiled grammar or a preset to a running board, onto its\n"
         "card (FAT32). An interrupted transfer continues with the next try. The board reads the\n"
-        "file back before it gives it its name; no other file is at risk. --load, or /model NAME\n"
-        "on the board, then loads it without a restart.",
+        "file back before it gives the file its name; no other file is at risk. --load, or\n"
+        "/model NAME on the board, then loads it without a restart.",
     .example = "ingot send model.ingot --to /dev/ttyUSB0 --load",
     .options = send_options,
     .operand_field = offsetof(struct arguments, file),

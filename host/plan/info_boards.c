@@ -45,7 +45,7 @@ static void print_memory(struct plan *plan, const struct image *img)
 
     printf("file        %s\n", format_bytes(size, img->header->file_bytes));
     if (board_plan(plan, &r) == ERR_OK) {
-        printf("memory      resident %s, with it %s of keys and values and %s of work space for "
+        printf("memory      resident weights %s, keys and values %s, and %s of work space for "
                "%u %s\n",
                format_bytes(size, plan->memory.pinned),
                format_bytes(kv, plan->memory.kv - plan->kv.states),

@@ -88,7 +88,8 @@ bool serve_kept_open(struct kept *k, const struct serve_kept_setup *setup, struc
     }
     kept_file.memory = aligned_alloc(ALIGN, mib * MIB);
     if (kept_file.memory == NULL) {
-        fprintf(stderr, "ingot: --kept-mib: there is not so much memory\n");
+        fprintf(stderr, "ingot: --kept-mib: this computer has less free memory: give a smaller "
+                        "number\n");
         return false;
     }
     kept.memory = (struct memory_range){ kept_file.memory, mib * MIB };

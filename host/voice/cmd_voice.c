@@ -151,7 +151,7 @@ static bool answer(struct voice *v)
     if (!good) {
         serve_text_free(&text);
         return fail(v->hearer.name != NULL ? v->hearer.name : v->hearer.command,
-                    "it could not tell what was said: does it run?");
+                    "it failed to turn speech into text: does it work on its own?");
     }
     trim(&text);
     if (text.n == 0) {
@@ -218,7 +218,7 @@ static bool listen_once(struct voice *v, bool *more)
         return false;
     }
     if (!heard) {
-        return fail(v->a.record, "it gives no sound: is a microphone there?");
+        return fail(v->a.record, "it recorded no speech: is a microphone connected?");
     }
     return answer(v);
 }

@@ -108,7 +108,7 @@ ROWS = [
     ("two parts missing", None, remove(0, 1), ["2 of the model's 3 parts are missing",
                                                "m-00001-of-00003.gguf, m-00002-of-00003.gguf"]),
     ("a part that says it is another", values(1, split_no=2), None,
-     ["part 3 of 3 of a split GGUF by its values, but should be part 2 of 3"]),
+     ["part 3 of 3 of a split GGUF according to its values, but should be part 2 of 3"]),
     ("a part of four", values(1, split_count=4), None, ["part 2 of 4", "but should be part 2 of 3"]),
     ("a part of none", no_values(1), None, ["part 1 of 0", "but should be part 2 of 3"]),
     ("part 2 is a link to part 1", None, circle, ["part 1 of 3", "but should be part 2 of 3"]),
@@ -146,8 +146,8 @@ for name, change, files, words in ROWS:
 paths = write(None)
 os.rename(paths[2], part_name(STEM, 1, N))
 status, said = pack(part_name(STEM, 1, N))
-check(tap, "a part under another's name", ["part 3 of 3", "by its values", "part 2 of 3",
-                                           "by its name"], status, said)
+check(tap, "a part under another's name", ["part 3 of 3", "according to its values", "part 2 of 3",
+                                           "according to its name"], status, said)
 other = os.path.join(WHERE, "other.gguf")
 shutil.copy(paths[0], other)
 status, said = pack(other)

@@ -97,7 +97,7 @@ for family, markers, start, end in FAMILIES:
             tap.ok(model is not None and end in names(model["stops_at"]), f"{family}, {kind}, type {types}: a reply ends at {end}", console)
     path = gguf("gpt2" if markers[0].isascii() else "llama", markers, template(start, end))
     status, said = run([HOST, "pack", path, "-o", os.path.join(WORK, "markers.ingot")])
-    tap.ok(status == 0 and ("types as normal text" in said) == (markers != ["</s>"]) and markers[0] in said, f"{family}: the file's fault is reported", said)
+    tap.ok(status == 0 and ("with the type of normal text" in said) == (markers != ["</s>"]) and markers[0] in said, f"{family}: the file's fault is reported", said)
     status, ids = run([HOST, "tokenize", path, "-p", "".join(m for m in markers if m != "</s>"), "--ids", "--no-bos"])
     tap.ok(status == 0 and len(ids.split()) > 3, f"{family}: a user's text stays text", ids)
 

@@ -131,7 +131,7 @@ for where, data, warns in (("in the payload", program + NAMED, False), ("nowhere
     card, said = make_card("old", "--firmware", write("old.bin", hss.make_payload(data) + (NAMED if "behind" in where else b"")))
     tap.ok(card and (WARNING in said) == warns, f"icicle: kernel_addr_r {where}: {'a' if warns else 'no'} warning", said)
 whole = hss.make_payload(program)
-for name, data, words in (("program", program, "is not a payload for the first loader of icicle, which begins with b007c0de"),
+for name, data, words in (("program", program, "is not a payload for the first loader of icicle (a payload begins with b007c0de)"),
                           ("cut", whole[:-100000], f"ends after {len(whole) - 100000} of its {len(whole)} bytes"),
                           ("head", whole[:1000], "ends after 1000 bytes, within its header"),
                           ("damaged", whole[:100] + b"x" + whole[101:], "its header is damaged"),
