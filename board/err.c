@@ -18,7 +18,7 @@ static const char *const texts[ERR_COUNT] = {
     [-ERR_BAD_HEADER] = "a field of the header is out of bounds: pack the model again",
     [-ERR_BAD_CHECKSUM] = "the checksum does not match: the file is damaged, copy it again",
     [-ERR_TRUNCATED] = "the file is shorter than its header says: copy it again",
-    [-ERR_UNSUPPORTED] = "this kind is not supported",
+    [-ERR_UNSUPPORTED] = "this kind of file, device or value is not supported",
     [-ERR_NO_SPACE] = "it does not fit into memory",
     [-ERR_TOO_LONG] = "the text is too long: shorten it or raise ctx=",
     [-ERR_BAD_ARGUMENT] = "unknown or malformed option",

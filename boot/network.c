@@ -316,8 +316,8 @@ static void open_api(const struct platform *platform, void *group, uint32_t n_gr
 
 static void say_open(void)
 {
-    console_log(network.console, "network: %s.local, the address comes by net=%s", network.name,
-                network.how);
+    console_log(network.console, "network: the name is %s.local, and net=%s gives the address",
+                network.name, network.how);
     if (network.token == NULL && !network.open) {
         console_log(network.console,
                     "warning: without token= or net=%s,open the network answers only /health",

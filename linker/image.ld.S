@@ -148,6 +148,6 @@ ASSERT(BOARD_IMAGE_RAM_BYTES <= IMAGE_RAM_MOST && UNPACK_TABLES_BYTES >= (3 + IM
 /* The linker would put its veneers for the Cortex-A53 (Makefile) after the head. A head within one page needs
  * none. */
 ASSERT(image_head_bytes <= PAGE - 8, "the head takes more than a page")
-ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a GiB")
+ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a boundary of 1 GiB")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,
        "the image takes more RAM than BOARD_IMAGE_RAM_BYTES")

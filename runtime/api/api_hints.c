@@ -111,9 +111,11 @@ static bool read_off(struct api_reader *r, const struct api_json *v, size_t i)
     if (!api_json_is(v, JSON_NUMBER)) {
         return refuse_type(r, offs[i].name, NUMBER);
     }
-    return off || api_refuse(r->e, 400, offs[i].name, "unsupported_parameter",
-                             "%s is not supported by this server: only %d, which turns it off",
-                             offs[i].name, offs[i].most);
+    return off ||
+           api_refuse(r->e, 400, offs[i].name, "unsupported_parameter",
+                      "%s is not supported by this server: leave it out, or set it to %d, which "
+                      "turns it off",
+                      offs[i].name, offs[i].most);
 }
 
 static bool read_switch(struct api_reader *r, const struct api_json *v, size_t i)
@@ -123,15 +125,16 @@ static bool read_switch(struct api_reader *r, const struct api_json *v, size_t i
     }
     return api_json_is(v, JSON_TRUE) == switches[i].as_here ||
            api_refuse(r->e, 400, switches[i].name, "unsupported_parameter",
-                      "%s is not supported by this server: only %s", switches[i].name,
-                      switches[i].as_here ? "true" : "false");
+                      "%s is not supported by this server: leave it out, or set it to %s",
+                      switches[i].name, switches[i].as_here ? "true" : "false");
 }
 
 static bool read_list(struct api_reader *r, const struct api_json *v, const char *name)
 {
     return (api_json_is(v, JSON_LIST) && v->child == NULL) ||
            api_refuse(r->e, 400, name, "unsupported_parameter",
-                      "%s is not supported by this server: only an empty list", name);
+                      "%s is not supported by this server: leave it out, or give an empty list",
+                      name);
 }
 
 /* Read switches and lists of other servers; only values that change no reply are accepted. Returns

@@ -117,8 +117,8 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
     read_crc_field(k);
     if (k->range.first != 0 && (!goes_on(k) || k->range.first != a->upload.at)) {
         refuse(k, 409,
-               "the card has another number of bytes: ask with Content-Range: bytes "
-               "*/TOTAL",
+               "the card has received a different number of bytes: ask for it with "
+               "Content-Range: bytes */TOTAL",
                "range");
     } else if (k->range.asks) {
         answer_state(k, 308, goes_on(k) ? a->upload.at : 0);

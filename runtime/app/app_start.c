@@ -107,9 +107,11 @@ static void choose_kernels(struct app *a, uint32_t present)
 
     a->cpu_features = present;
     if (isa[0] != '\0' && !kernels_force(present, isa, &a->cpu_features)) {
-        console_log(a->setup.console,
-                    "warning: isa=%s: this CPU has no %s; it has %s, and ref: using the best", isa,
-                    isa, kernels_features_text(names, present));
+        console_log(
+            a->setup.console,
+            "warning: isa=%s has no effect, because this CPU has no %s; it has %s, and ref; "
+            "the best is used",
+            isa, isa, kernels_features_text(names, present));
     }
     kernels_select(&a->kernels, present); /* files are always checked by the fastest kernel,
                                            * whatever isa= says */
@@ -134,7 +136,8 @@ bool app_check_signing(struct app *a)
         console_log(a->setup.console,
                     "signatures: the vectors of RFC 6979 are accepted, and bad ones refused");
     } else {
-        console_log(a->setup.console, "error: signatures: %s is judged wrongly", wrong);
+        console_log(a->setup.console, "error: signatures: the check of %s gives the wrong result",
+                    wrong);
     }
     return wrong == NULL;
 }

@@ -75,7 +75,7 @@ static enum err check_chat(struct image *img)
         left -= bytes;
     }
     if (left != 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "chat: bytes after the strings");
+        return REFUSE(img, ERR_BAD_HEADER, "chat: there are bytes after the strings");
     }
     return check_chat_numbers(img);
 }

@@ -93,8 +93,8 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
     if (p->n_layers * p->per_layer_dim % INGOT_TABLE_ROWS != 0 || p->per_layer_dim > p->hidden) {
         return REFUSE(
             img, ERR_UNSUPPORTED,
-            "header: per_layer_dim is %u: times the layers it is not a multiple of %u, or above "
-            "hidden",
+            "header: per_layer_dim is %u: n_layers times it must be a multiple of %u, and it must "
+            "not exceed hidden",
             p->per_layer_dim, (unsigned)INGOT_TABLE_ROWS);
     }
     return ERR_OK;

@@ -133,7 +133,8 @@ static enum err check_tied(struct image *img, const struct ingot_tensor *t)
 
     if (t->segment != embedding->segment || t->offset != embedding->offset ||
         t->type != embedding->type || memcmp(t->values, embedding->values, sizeof t->values) != 0) {
-        return REFUSE(img, ERR_BAD_HEADER, "tensors: output is tied and not the token_embedding");
+        return REFUSE(img, ERR_BAD_HEADER,
+                      "tensors: output is tied, but does not name the bytes of token_embedding");
     }
     return ERR_OK;
 }

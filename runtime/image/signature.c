@@ -81,7 +81,8 @@ enum err signature_check_block(const struct signing *g, const struct signature_b
     signature_key_id(id, g->key);
     if (memcmp(id, b->key_id, sizeof id) != 0) {
         return REFUSE_SIGNATURE(
-            "it is signed by the key %s, but the expected key is %s: sign it with that one",
+            "it is signed by the key %s, but the expected key is %s: sign it with the "
+            "expected key",
             signature_id_text(its, b->key_id), g->name);
     }
     signature_digest(digest, b);

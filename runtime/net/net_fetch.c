@@ -108,7 +108,7 @@ static const char *resolve(struct net_file *f)
     default: return "the name of the store cannot be looked up: give its address";
     }
     if (!wait_until(f, is_resolved, NET_STORE_OPEN_SECONDS) || !f->resolved) {
-        return "no server of names knows the store: give its address";
+        return "no DNS server knows the store's name: give its address";
     }
     return NULL;
 }

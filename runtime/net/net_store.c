@@ -196,7 +196,7 @@ static void ask(struct net_link *l, struct net_job *j)
     l->moved_ms = net_now_ms(l->net);
     http_range_begin(&l->range, &f->version, j->first, j->bytes, j->got, j->to);
     if (tcp_write(l->pcb, text, (u16_t)n, TCP_WRITE_FLAG_COPY) != ERR_OK) {
-        give_back(l, "lwIP has no memory for the question");
+        give_back(l, "lwIP has no memory for the request");
         return;
     }
     (void)tcp_output(l->pcb);

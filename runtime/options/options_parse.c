@@ -74,7 +74,7 @@ static void report_unknown(const char *name, size_t bytes, const struct options_
     } else {
         options_say(report, false,
                     "Boot argument '%s' is unknown and ignored; docs/OPTIONS.md lists "
-                    "those there are.",
+                    "all boot options.",
                     options_shown(shown, name, bytes));
     }
 }

@@ -62,10 +62,10 @@ static struct block_device *open_bounce(struct storage *s, struct bounce *b, str
         memory = take_in_reach(s, d->dma_end);
     }
     if (memory == NULL) {
-        storage_say(
-            s,
-            "storage: its DMA ends at 0x%llx, and no memory below is free: the rest goes without DMA",
-            (unsigned long long)d->dma_end);
+        storage_say(s,
+                    "storage: its DMA ends at 0x%llx, and no memory below is free: data beyond "
+                    "that address goes without DMA",
+                    (unsigned long long)d->dma_end);
         return d;
     }
     bounce_open(b, d, memory);

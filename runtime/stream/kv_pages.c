@@ -281,7 +281,7 @@ static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
 
     /* The card returned other bytes than were written, so these positions are computed again. */
     if (e == ERR_BAD_CHECKSUM) {
-        why = "not what was written: ask again, and it is computed again";
+        why = "their bytes differ from those written: ask again, and they are computed again";
     }
     format_text(part, sizeof part, "keys and values of layer %u from token %u on", (unsigned)layer,
                 (unsigned)page * KV_TILE);

@@ -49,7 +49,7 @@ static const char *add_text(struct json_biases *b, const struct json_value *v, f
 
     if (e != ERR_OK || n == 0) {
         format_text(b->error_message, sizeof b->error_message,
-                    "logit_bias: a text has 1 to %u tokens, but \"%.24s\" has not",
+                    "logit_bias: a text must have 1 to %u tokens, unlike \"%.24s\"",
                     (unsigned)TEXT_TOKENS, v->text);
         return b->error_message;
     }

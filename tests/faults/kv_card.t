@@ -95,7 +95,7 @@ with Console(ARM64, WORDS, writable(card)) as k:
         f.seek(at)
         f.write(bytes([byte[0] ^ 16]))
     text = k.say(ASK[0])
-    tap.ok("ingot.kv: keys and values of layer 3 from token 0 on: not what was written" in text and
+    tap.ok("ingot.kv: keys and values of layer 3 from token 0 on: their bytes differ from those written" in text and
            ids_of(text) is None, "a flipped bit is found and named", text)
     texts = [k.say(line) for line in ASK]
     tap.ok([ids_of(t) for t in texts] == [r[0] for r in RIGHT[1:]],

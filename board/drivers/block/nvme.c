@@ -394,7 +394,7 @@ enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_
     out->kind = BLOCK_NVME;
     out->driver = n;
     if (!dma_reaches(&setup->window, n, sizeof *n))
-        n->why = "the NVMe controller's DMA ends before the driver's memory: make `dmaend` larger";
+        n->why = "DMA of the NVMe controller does not reach the driver's memory: raise `dmaend`";
     else if (nvme_start(n) == ERR_OK)
         fill(n, out);
     else

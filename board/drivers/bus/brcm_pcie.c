@@ -311,7 +311,9 @@ static enum err link(struct brcm_pcie *p)
     if (!wait_for(p, p->place.mmio + PCIE_STATUS, STATUS_LINK, STATUS_LINK, LINK_US))
         return fail(p, ERR_NO_DEVICE, "nothing is at the PCIe port, or its link does not come up");
     if (!(get(p, PCIE_STATUS) & STATUS_PORT))
-        return fail(p, ERR_IO, "the PCIe port is set up as a device: switch the power off and on");
+        return fail(p, ERR_IO,
+                    "the PCIe port is set up as a device, not as a root port: switch the power off "
+                    "and on");
     return meet_device(p);
 }
 

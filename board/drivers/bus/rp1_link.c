@@ -128,9 +128,8 @@ enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
     /* BAR 1 is the registers' bus address; the outbound window maps it for the cores. */
     r->peripherals = begin + ((brcm_pcie_read(port + DEVICE_BAR_1) & ~(uint32_t)BAR_FLAGS) - bus);
     if (r->peripherals < begin || r->peripherals + PERIPHERAL_BYTES > window_end(port))
-        return fail(
-            r, ERR_UNSUPPORTED,
-            "the window of RP1's port does not show its registers: its USB ports are not used");
+        return fail(r, ERR_UNSUPPORTED,
+                    "the PCIe window does not reach RP1's registers: RP1's USB ports are not used");
     let_memory(port + REG_COMMAND);
     let_memory(port + DEVICE_CONFIG + REG_COMMAND);
     return find_memory(r, port);

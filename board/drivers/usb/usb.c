@@ -492,8 +492,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
     u->host.alive = board.alive;
     if (!dma_reaches(&setup->window, u, sizeof *u))
         return complain(
-            u, out,
-            "the USB controller's DMA ends before the driver's memory: make `dmaend` larger");
+            u, out, "DMA of the USB controller does not reach the driver's memory: raise `dmaend`");
     e = xhci_start(&u->host);
     /* There is no controller, so there is nothing to report. */
     if (e == ERR_NO_DEVICE)

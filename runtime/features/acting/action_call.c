@@ -140,8 +140,8 @@ static enum action_reply read_arguments(const struct actions *a, const struct me
         unsigned k = place_of(action, v->key);
 
         if (k == ACTION_ARGUMENTS || (had >> k & 1) != 0) {
-            return wrong(error_message, "the action has no argument '" SHOWN "', or takes it once",
-                         v->key);
+            return wrong(error_message,
+                         "the action has no argument '" SHOWN "', or takes it only once", v->key);
         }
         if (!read_argument(a, &action->argument[k], v, &call->value[k], error_message)) {
             return ACTION_WRONG;

@@ -53,11 +53,11 @@ const char *action_words_add(struct actions *a, unsigned of, const char *text, s
         size_t n = bar != NULL ? (size_t)(bar - text) - from : bytes - from;
 
         if (n == 0 || n >= sizeof a->words[0].text) {
-            return "after words and a pin's name come other words for it, of up to 23 bytes, "
-                   "such as words light lamp|bulb";
+            return "after `words` and a pin's name, on, off or not come other words for it, of up to "
+                   "23 bytes each: words light lamp|bulb";
         }
         if (a->n_words == ACTION_WORDS) {
-            return "all lines of words together may have 32 words";
+            return "all lines that begin with `words` may together name 32 words";
         }
         a->words[a->n_words] = (struct action_word){ .of = of };
         memcpy(a->words[a->n_words++].text, text + from, n);

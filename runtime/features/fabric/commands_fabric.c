@@ -83,11 +83,12 @@ static enum command_result command_fabric(struct app *a, char *argument)
         (unsigned)f->n_notes, (unsigned)f->room.notes, (unsigned)f->n_examples,
         (unsigned)f->room.examples, (unsigned)f->thrown, plural(f->thrown, "step", "steps"));
     if (f->conflicts != 0) {
-        console_printf(a->setup.console,
-                       "(%u %s on which two namespaces disagreed, last %s and %s: the surer one "
-                       "spoke)\n",
-                       (unsigned)f->conflicts, plural(f->conflicts, "token", "tokens"),
-                       fabric_kinds[f->conflict[0]].name, fabric_kinds[f->conflict[1]].name);
+        console_printf(
+            a->setup.console,
+            "(%u %s on which two namespaces disagreed, last %s and %s: only the surer one "
+            "was used)\n",
+            (unsigned)f->conflicts, plural(f->conflicts, "token", "tokens"),
+            fabric_kinds[f->conflict[0]].name, fabric_kinds[f->conflict[1]].name);
     }
     return COMMAND_DONE;
 }
@@ -156,7 +157,7 @@ static void say_lesson(struct app *a, const char *what, const struct chat_lesson
         return;
     }
     console_printf(c, "(%s: %s after %u %s and %u %s%s)\n", what,
-                   l->wins ? "its answers win" : "its answers win, some by little",
+                   l->wins ? "its answers win" : "its answers win, some only narrowly",
                    (unsigned)l->rounds, plural(l->rounds, "round", "rounds"), (unsigned)l->steps,
                    plural(l->steps, "step", "steps"), apart);
 }

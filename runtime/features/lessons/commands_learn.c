@@ -86,7 +86,7 @@ static void say_error(struct app *a, enum err e, uint32_t to_go)
 static void say_ticks(struct app *a, const struct chat_lesson *lesson)
 {
     if (a->setup.options->show.ticks) {
-        console_printf(a->setup.console, "ticks: %llu of the steps\n",
+        console_printf(a->setup.console, "ticks: %llu for the steps\n",
                        (unsigned long long)lesson->ticks);
     }
 }
@@ -244,7 +244,7 @@ static enum command_result command_teach(struct app *a, char *argument)
     }
     console_printf(console, "(%s after %u %s and %u %s; /undo learn takes it back)\n",
                    lesson.wins ? "the answer wins, and so do those before it,"
-                               : "the answer and those before it win, some by little,",
+                               : "the answer and those before it win, some only narrowly,",
                    (unsigned)lesson.rounds, plural(lesson.rounds, "round", "rounds"),
                    (unsigned)lesson.steps, plural(lesson.steps, "step", "steps"));
     return COMMAND_DONE;

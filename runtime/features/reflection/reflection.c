@@ -67,7 +67,7 @@ static void say_what_is_missing(struct app *a)
     console_printf(a->setup.console,
                    "(the model is not asked: with about %u million parameters it only repeats "
                    "itself; started with learn=on and grammar=on, it chooses among your sentences. "
-                   "/remember keeps what you say; /reflect QUESTION asks all the same)\n",
+                   "/remember keeps what you say; /reflect QUESTION asks it nevertheless)\n",
                    (unsigned)(n_parameters(&a->chat.session->model->image.header->params) /
                               1000000));
 }

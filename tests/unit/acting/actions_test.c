@@ -236,7 +236,7 @@ static void test_hostile(void)
         { "{\"action\":\"light\",\"value\":1}", ACTION_WRONG, "on or off" },
         { "{\"action\":\"light\",\"value\":[\"on\"]}", ACTION_WRONG, "another kind" },
         { "{\"action\":\"light\",\"value\":\"on\",\"value\":\"off\"}", ACTION_WRONG,
-          "takes it once" },
+          "takes it only once" },
         { "{\"action\":\"light\",\"value\":\"on\",\"line\":14}", ACTION_WRONG,
           "no argument 'line'" },
         { "{\"action\":\"light\",\"line\":14}", ACTION_WRONG, "no argument 'line'" },

@@ -111,8 +111,8 @@ static void test_refused(void)
         { "not switched on", "pciex4_reset=0", 0x4068, 0x30 },
         { "another chip", "not an RP1", 0x8000, 0x34831106 },
         { "gone", "not an RP1", 0x8000, UINT32_MAX },
-        { "a window that ends before", "does not show", 0x4070, 0x00200000 },
-        { "BAR 1 below the window", "does not show", 0x400c, 0x80000000 },
+        { "a window that ends before", "does not reach RP1's", 0x4070, 0x00200000 },
+        { "BAR 1 below the window", "does not reach RP1's", 0x400c, 0x80000000 },
         { "no memory", "without access to memory", 0x4034, 0 },
         { "memory that is not the first", "without access to memory", 0x40b4, 0x40000001 },
     };

@@ -228,7 +228,7 @@ static void test_chat(void)
     refuse_u32(at + 84, 1, "chat: string 11 has 1 byte, 0 are left");
     refuse_u32(at + 88, 0xffffffff, "chat: string 12 has 4294967295 bytes");
     refuse_u32(at + 92, 1, "chat: reserved");
-    refuse_u64(HEADER(chat.bytes), 97, "chat: bytes after the strings");
+    refuse_u64(HEADER(chat.bytes), 97, "chat: there are bytes after the strings");
 }
 
 int main(void)

@@ -204,7 +204,7 @@ static void check_open(void)
 
     begin(ANSWERS, false);
     OK(net_fetch(rig.net, "http://nas/m.ingot", &why) == NULL &&
-           strstr(why, "no server of names knows") != NULL && store.asked_names != 0,
+           strstr(why, "no DNS server knows") != NULL && store.asked_names != 0,
        "a name that nobody knows is reported: %s", why);
     begin(REFUSES, true);
     before = rig.ms;

@@ -276,7 +276,7 @@ static bool suggests(const char *word, const char *shown, const char *hint)
 
 static void test_unknown(void)
 {
-    const char *none = "docs/OPTIONS.md lists those there are.";
+    const char *none = "docs/OPTIONS.md lists all boot options.";
 
     OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "swapped letters suggest the option");
     OK(suggests("modle=x", "modle", "did you mean model=?"), "modle suggests model, and not mode");

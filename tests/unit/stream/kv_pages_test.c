@@ -179,8 +179,8 @@ static void test_trouble(void)
     card_data[second * SECTOR_BYTES] ^= 1;
     OK(rig_append(&id, 1, NULL) == ERR_BAD_CHECKSUM && s->n_cached == 64 &&
            strstr(s->error_message,
-                  "ingot.kv: keys and values of layer 1 from token 64 on: not what was "
-                  "written") != NULL,
+                  "ingot.kv: keys and values of layer 1 from token 64 on: their bytes "
+                  "differ from those written") != NULL,
        "a flipped bit on the card is found: %s", s->error_message);
     OK(heals(), "the keys that the error cost are computed again");
 
