@@ -44,8 +44,7 @@ static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
         return;
     is_new = u->host.news[place] & XHCI_NEW_TO_KEYBOARDS;
     u->host.news[place] &= (uint8_t)~XHCI_NEW_TO_KEYBOARDS;
-    if ((all || is_new) && usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE &&
-        is_new)
+    if ((all || is_new) && usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE)
         (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
 
@@ -204,21 +203,15 @@ static unsigned free_drive(struct usb *u, uint32_t place)
 
 static const char unplugged[] = "it was unplugged";
 
-/* True if a hub was just opened, which hides the drives behind it until the next look, and those
- * behind its hubs a look longer. A hub that comes again and again hides no more than XHCI_TIERS. */
-static bool is_too_early(const struct usb *u)
-{
-    return u->host.hubs_opened != u->hubs_opened || (u->n_waits != 0 && u->n_waits <= XHCI_TIERS);
-}
-
 /* The first drive whose state differs from the last report. */
 static struct block_device *next_change(struct usb *u)
 {
-    if (is_too_early(u))
-        return NULL;
     for (unsigned i = 0; i < u->n_drives; i++) {
         bool there = is_there(u, i);
 
+        /* The next looks open its hub again, and find it. */
+        if (!there && xhci_hub_returns(&u->host, u->drives[i].place))
+            continue;
         u->drives[i].is_here = there;
         if (u->is_told[i] == there)
             continue;
@@ -331,27 +324,30 @@ static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct bloc
     return ERR_OK;
 }
 
+/* A device without a free slot can only be a hub. Report another one once. */
+static void take_without_slot(struct usb *u, uint32_t place, struct block_device **out)
+{
+    if (xhci_hub_open(&u->host, place) != ERR_NO_DEVICE)
+        return;
+    xhci_clear_change(&u->host, place);
+    *out = refuse(u, "USB controller",
+                  "a USB device is ignored: three drives are known, which is the maximum");
+}
+
 /* Try a new drive, then a hub. Returns false if the next look must try the device again. */
 static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device **out)
 {
     unsigned at = free_drive(u, place);
-    bool has_room = at != USB_DRIVES && !is_known(u, at), fresh;
-    enum err e = ERR_NO_DEVICE;
+    enum err e;
+    bool fresh;
 
-    /* A hub needs no slot. It must neither be refused nor take the slot of a drive that is gone,
-     * which may be behind this hub. */
-    if (!has_room)
-        e = xhci_hub_open(&u->host, place);
-    if (!xhci_is_unused(&u->host, place, &fresh))
+    if (at == USB_DRIVES) {
+        take_without_slot(u, place, out);
         return true;
-    if (at != USB_DRIVES)
-        e = take_new(u, at, place, out);
-    else if (e == ERR_NO_DEVICE)
-        *out =
-            refuse(u, "USB controller",
-                   "the new USB device is ignored: three drives are known, which is the maximum");
+    }
+    e = take_new(u, at, place, out);
     /* The drive's start may have opened a hub. */
-    if (has_room && e == ERR_NO_DEVICE && xhci_is_unused(&u->host, place, &fresh))
+    if (e == ERR_NO_DEVICE && xhci_is_unused(&u->host, place, &fresh))
         (void)xhci_hub_open(&u->host, place);
     return e != ERR_BUSY;
 }
@@ -413,8 +409,6 @@ static struct block_device *look_for_drives(struct usb *u)
         u->last_place = u->last_place % n + 1;
         took = take_drive(u, u->last_place, &out);
     }
-    u->n_waits = u->host.hubs_opened != u->hubs_opened ? u->n_waits + 1 : 0;
-    u->hubs_opened = u->host.hubs_opened;
     if (out == NULL)
         out = tell_left_out(u);
     return out != NULL ? out : next_change(u);

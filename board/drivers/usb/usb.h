@@ -24,8 +24,6 @@ struct usb {
     uint32_t last_place;                /* where usb_look last looked for a drive */
     uint32_t starts;                    /* host.starts when all ports were last looked at, after the
                                            controller's start */
-    uint32_t hubs_opened; /* host.hubs_opened at the end of the last look for drives */
-    uint32_t n_waits;     /* number of looks in a row that opened a hub */
 };
 
 /* Start the controller and find its devices; a controller that u had before is stopped. Returns the

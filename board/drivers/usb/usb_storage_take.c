@@ -137,7 +137,7 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
         if (place == s->tried || !xhci_is_unused(x, place, &fresh))
             continue;
         e = try_place(s, place);
-        if (e == ERR_NO_DEVICE && (x->news[place] & XHCI_NEW_TO_DRIVES))
+        if (e == ERR_NO_DEVICE)
             (void)xhci_hub_open(x, place); /* a drive may be behind this hub */
     }
     if (e != ERR_OK)

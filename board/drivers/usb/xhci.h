@@ -32,12 +32,9 @@ enum {
     XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
 
-/* News of a place. The first two bits: a device came, and keyboards or drives have not looked at it
- * yet. */
-enum {
-    XHCI_NEW_TO_KEYBOARDS = 1,
-    XHCI_NEW_TO_DRIVES = 2
-};
+/* News of a place: a device came, or a hub there was released and may work again, and it was not yet
+ * tried as a keyboard, a drive or a hub. */
+enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2, XHCI_NEW_TO_HUBS = 4, XHCI_NEW = 7 };
 
 enum {
     XHCI_SPEED_FULL = 1,
@@ -112,8 +109,7 @@ struct xhci {
     uint32_t operational, doorbells, runtime; /* where their registers begin */
     uint32_t context_words, n_ports;
     struct xhci_hub hubs[XHCI_HUBS];
-    uint32_t starts;      /* number of starts */
-    uint32_t hubs_opened; /* number of times that a hub was opened */
+    uint32_t starts; /* number of starts */
     uint8_t
         news[XHCI_PLACES +
              1]; /* by place: the bits above. xhci_is_unused sets those of a device that came, and
@@ -148,12 +144,19 @@ enum err xhci_detach(struct xhci *x, struct xhci_device *d);
 bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 
 /* True if a device is at the place that no struct xhci_device of this controller has. *fresh: the
- * device came since the last reset of the place; x->news notes this, too. */
+ * device came since the last reset of the place, or xhci_clear_change; x->news notes this, too. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
-/* Open the device at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: the device is not a hub.
- * ERR_NO_SPACE: there are too many hubs, and x->left_out says so. */
+/* Clear the change of a place whose device is ignored. A device that comes later is fresh again. */
+void xhci_clear_change(struct xhci *x, uint32_t place);
+
+/* Open the device at the place if it is a hub, and switch its ports on. A device is tried once after
+ * it came. ERR_NO_DEVICE: the device is not a hub, or was tried. ERR_NO_SPACE: there are too many hubs,
+ * and x->left_out says so. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
+/* True for a port of a released hub that xhci_hub_open may open again: the hub, or one before it, is
+ * there and was not tried yet. */
+bool xhci_hub_returns(struct xhci *x, uint32_t place);
 /* Release hubs that were pulled. */
 void xhci_hub_look(struct xhci *x);
 

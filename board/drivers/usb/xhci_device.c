@@ -306,7 +306,7 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
         return false;
     }
     if (*fresh)
-        x->news[place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES;
+        x->news[place] = XHCI_NEW;
     return true;
 }
 

@@ -65,7 +65,7 @@ static void let_go(struct xhci *x, struct xhci_hub *h)
 {
     (void)xhci_detach(x, &h->device);
     if (h->works)
-        x->news[h->device.place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES;
+        x->news[h->device.place] = XHCI_NEW;
 }
 
 /* Send a request to a hub that is set up; the request before it may have released the hub. A hub
@@ -90,8 +90,8 @@ static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request,
 }
 
 /* A lost answer says nothing about the devices behind the hub, so ask again. A translator reports it
- * as a stall (11.17). (Linux repeats the request after both, and resets a hub after ten failures:
- * usb_hub_port_status, hub_irq.) */
+ * as a stall (11.17). (Linux repeats the request after a stall or a time-out, and resets a hub after
+ * ten failures: get_port_status, hub_irq.) */
 static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
 {
     const uint8_t *d = h->device.data;
@@ -259,13 +259,24 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     return e == ERR_OK ? power_ports(x, h) : e;
 }
 
-/* The first unused entry, so that a hub has a lower number than hubs that are found behind it. */
-static struct xhci_hub *unused_hub(struct xhci *x)
+/* A hub that comes back gets its own entry, so that its ports and the drives there keep their places.
+ * Another device gets the first entry that was never used, so that at the start a hub has a lower
+ * number than hubs that are found behind it. If there is none, it gets that of a hub that is closed. */
+static struct xhci_hub *unused_hub(struct xhci *x, uint32_t place)
 {
-    for (unsigned i = 0; i < XHCI_HUBS; i++)
-        if (x->hubs[i].device.slot == 0)
-            return &x->hubs[i];
-    return NULL;
+    struct xhci_hub *found = NULL;
+
+    for (unsigned i = 0; i < XHCI_HUBS; i++) {
+        struct xhci_hub *h = &x->hubs[i];
+
+        if (h->device.slot != 0)
+            continue;
+        if (h->device.place == place)
+            return h;
+        if (found == NULL || (h->device.place == 0 && found->device.place != 0))
+            found = h;
+    }
+    return found;
 }
 
 static enum err try_hub(struct xhci *x, struct xhci_hub *h, uint32_t place)
@@ -280,8 +291,7 @@ static enum err try_hub(struct xhci *x, struct xhci_hub *h, uint32_t place)
     return e;
 }
 
-/* Take note of the change at a place without a reset of its device. */
-static void note_change(struct xhci *x, uint32_t place)
+void xhci_clear_change(struct xhci *x, uint32_t place)
 {
     uint32_t port;
     struct xhci_hub *h = xhci_hub_of(x, place, &port);
@@ -295,27 +305,45 @@ static void note_change(struct xhci *x, uint32_t place)
 
 enum err xhci_hub_open(struct xhci *x, uint32_t place)
 {
-    struct xhci_hub *h = unused_hub(x), *parent;
+    struct xhci_hub *h = unused_hub(x, place), *parent;
     unsigned tries = 0;
-    uint32_t port;
+    uint32_t port, its_place;
     enum err e;
 
     parent = xhci_hub_of(x, place, &port);
-    if (parent != NULL && parent->device.tier + 1 >= XHCI_TIERS)
-        return ERR_NO_DEVICE; /* a hub is impossible here */
+    if (!(x->news[place] & XHCI_NEW_TO_HUBS) ||
+        (parent != NULL && parent->device.tier + 1 >= XHCI_TIERS)) /* a hub is impossible here */
+        return ERR_NO_DEVICE;
     if (h == NULL) {
         x->left_out =
             "a USB device that may be a hub is ignored: eight hubs are known, which is the maximum";
-        note_change(x, place); /* report it once */
+        xhci_clear_change(x, place);
         return ERR_NO_SPACE;
     }
+    x->news[place] &= (uint8_t)~XHCI_NEW_TO_HUBS;
+    its_place = h->device.place;
     h->facts.n_ports = 0;
     h->works = false;
     do
         e = try_hub(x, h, place);
     while (xhci_asks_again(x, place, e, &tries));
-    x->hubs_opened += e == ERR_OK;
+    if (e != ERR_OK)
+        h->device.place = its_place; /* for the hub that had this entry */
     return e;
+}
+
+bool xhci_hub_returns(struct xhci *x, uint32_t place)
+{
+    const struct xhci_hub *h;
+    uint32_t port;
+    bool fresh;
+
+    while ((h = xhci_hub_of(x, place, &port)) != NULL && h->device.slot == 0) {
+        place = h->device.place;
+        if (xhci_is_unused(x, place, &fresh) && (x->news[place] & XHCI_NEW_TO_HUBS))
+            return true;
+    }
+    return false;
 }
 
 void xhci_hub_look(struct xhci *x)
