@@ -48,8 +48,7 @@ static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
         (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
 
-/* Look at devices that came since the last reset of their port; after a start of the controller,
- * look at all. */
+/* Look at devices that are new to keyboards; after a start of the controller, look at all. */
 static void find_keyboard(struct usb *u)
 {
     bool all = u->starts != u->host.starts;
@@ -80,8 +79,7 @@ static bool all_rest(struct usb *u)
     return true;
 }
 
-/* True if the controller obeys no command, and the device that may be the reason is gone or was
- * replaced. */
+/* True if the controller obeys no command, and the device that may be the cause is gone or new. */
 static bool is_freed(struct usb *u)
 {
     bool fresh;
@@ -273,8 +271,7 @@ static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
     return false;
 }
 
-/* If the drive that was just opened was here before, and is not there, give it back its own slot; if it
- * does not work a second time, *out reports why. */
+/* Give the drive that was just opened its own slot, if it is back; *out: why it does not work. */
 static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
 {
     struct usb_storage *new = &u->drives[drive];
@@ -324,25 +321,23 @@ static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct bloc
     return ERR_OK;
 }
 
-/* A device without a free slot can only be a hub. Report another one once. */
-static void take_without_slot(struct usb *u, uint32_t place, struct block_device **out)
-{
-    if (xhci_hub_open(&u->host, place) != ERR_NO_DEVICE)
-        return;
-    xhci_clear_change(&u->host, place);
-    *out = refuse(u, "USB controller",
-                  "a USB device is ignored: three drives are known, which is the maximum");
-}
-
 /* Try a new drive, then a hub. Returns false if the next look must try the device again. */
 static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device **out)
 {
     unsigned at = free_drive(u, place);
-    enum err e;
+    enum err e = ERR_NO_DEVICE;
     bool fresh;
 
+    /* A hub needs no slot. It must not take that of a drive that is gone, which may be behind it. */
+    if (at == USB_DRIVES || is_known(u, at))
+        e = xhci_hub_open(&u->host, place);
+    if (!xhci_is_unused(&u->host, place, &fresh))
+        return true;
     if (at == USB_DRIVES) {
-        take_without_slot(u, place, out);
+        xhci_clear_change(&u->host, place);
+        if (e == ERR_NO_DEVICE)
+            *out = refuse(u, "USB controller",
+                          "a USB device is ignored: three drives are known, which is the maximum");
         return true;
     }
     e = take_new(u, at, place, out);
@@ -352,8 +347,7 @@ static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device
     return e != ERR_BUSY;
 }
 
-/* Try a drive that was here before, then a keyboard, then the others. Returns false if the next look
- * must try the device again. */
+/* Try a drive that was here before, a keyboard, then the others; false: as take_drive_or_hub. */
 static bool take_device(struct usb *u, uint32_t place, struct block_device **out)
 {
     bool fresh;

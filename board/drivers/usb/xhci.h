@@ -34,7 +34,13 @@ enum {
 
 /* News of a place: a device came, or a hub there was released and may work again, and it was not yet
  * tried as a keyboard, a drive or a hub. */
-enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2, XHCI_NEW_TO_HUBS = 4, XHCI_NEW = 7 };
+enum {
+    XHCI_NEW_TO_KEYBOARDS = 1,
+    XHCI_NEW_TO_DRIVES = 2,
+    XHCI_NEW_TO_HUBS = 4,
+    XHCI_NEW = 7,
+    XHCI_NO_HUB = 8, /* it was tried, and is not a hub */
+};
 
 enum {
     XHCI_SPEED_FULL = 1,
@@ -113,7 +119,7 @@ struct xhci {
     uint8_t
         news[XHCI_PLACES +
              1]; /* by place: the bits above. xhci_is_unused sets those of a device that came, and
-                    whoever reads a bit clears it */
+                    a bit is cleared when the device is tried */
     bool running;
     bool deaf;            /* a command had no answer: only a new start helps */
     bool dead;            /* the last stop failed: data may still move */
@@ -151,8 +157,8 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 void xhci_clear_change(struct xhci *x, uint32_t place);
 
 /* Open the device at the place if it is a hub, and switch its ports on. A device is tried once after
- * it came. ERR_NO_DEVICE: the device is not a hub, or was tried. ERR_NO_SPACE: there are too many hubs,
- * and x->left_out says so. */
+ * it came. ERR_NO_DEVICE: the device is not a hub. ERR_NO_SPACE: there are too many hubs, and
+ * x->left_out says so, once. ERR_BUSY: it was tried before, and may be a hub that does not work. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
 /* True for a port of a released hub that xhci_hub_open may open again: the hub, or one before it, is
  * there and was not tried yet. */

@@ -303,24 +303,19 @@ void xhci_clear_change(struct xhci *x, uint32_t place)
         xhci_write(x, reg, (xhci_read(x, reg) & PORT_KEPT) | PORT_CONNECT_CHANGE);
 }
 
-enum err xhci_hub_open(struct xhci *x, uint32_t place)
+/* Open the device at a place, which is near enough to the controller for a hub. */
+static enum err open_at(struct xhci *x, uint32_t place)
 {
-    struct xhci_hub *h = unused_hub(x, place), *parent;
+    struct xhci_hub *h = unused_hub(x, place);
+    uint32_t its_place;
     unsigned tries = 0;
-    uint32_t port, its_place;
     enum err e;
 
-    parent = xhci_hub_of(x, place, &port);
-    if (!(x->news[place] & XHCI_NEW_TO_HUBS) ||
-        (parent != NULL && parent->device.tier + 1 >= XHCI_TIERS)) /* a hub is impossible here */
-        return ERR_NO_DEVICE;
     if (h == NULL) {
         x->left_out =
             "a USB device that may be a hub is ignored: eight hubs are known, which is the maximum";
-        xhci_clear_change(x, place);
         return ERR_NO_SPACE;
     }
-    x->news[place] &= (uint8_t)~XHCI_NEW_TO_HUBS;
     its_place = h->device.place;
     h->facts.n_ports = 0;
     h->works = false;
@@ -329,6 +324,24 @@ enum err xhci_hub_open(struct xhci *x, uint32_t place)
     while (xhci_asks_again(x, place, e, &tries));
     if (e != ERR_OK)
         h->device.place = its_place; /* for the hub that had this entry */
+    return e;
+}
+
+enum err xhci_hub_open(struct xhci *x, uint32_t place)
+{
+    uint8_t *news = &x->news[place];
+    const struct xhci_hub *parent;
+    uint32_t port;
+    enum err e = ERR_NO_DEVICE;
+
+    if (!(*news & XHCI_NEW_TO_HUBS))
+        return *news & XHCI_NO_HUB ? ERR_NO_DEVICE : ERR_BUSY;
+    *news &= (uint8_t)~XHCI_NEW_TO_HUBS;
+    parent = xhci_hub_of(x, place, &port);
+    if (parent == NULL || parent->device.tier + 1 < XHCI_TIERS)
+        e = open_at(x, place);
+    if (e == ERR_NO_DEVICE)
+        *news |= XHCI_NO_HUB;
     return e;
 }
 

@@ -6,6 +6,8 @@
 
 enum { LOOKS = 8 };
 
+/* Routes of eight hubs. */
+static const uint32_t eight[XHCI_HUBS] = { 0, 1, 2, 3, 4, 0x11, 0x12, 0x13 };
 static struct fake_unit *const outer = &f.units[0], *const inner = &f.units[1];
 
 /* Two hubs, drives as units 2 to 4, of which n_behind are behind the inner hub, and a keyboard as unit 5. */
@@ -132,6 +134,24 @@ static void test_other_is_first(void)
        "a drive behind two closed hubs is not told before a look opens them (%u)", n);
 }
 
+/* Three drives are known, one of which is gone and has no open files, so its slot may be taken. */
+static void test_hub_takes_no_slot(void)
+{
+    unsigned n;
+
+    clear();
+    for (unsigned i = 0; i < 3; i++)
+        put_drive(i, i + 1);
+    put(5, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
+    (void)open_all();
+    pull(&f.units[1]);
+    OK(tells(1, ", port 2", false), "a drive is pulled");
+    put(4, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
+    n = n_reports();
+    OK(n == 0 && usb.host.hubs[0].device.slot != 0 && usb.devices[1].n_sectors != 0,
+       "a hub that comes does not take its slot (%u)", n);
+}
+
 /* A hub with drives comes back after a hub with a lower number was pulled. */
 static void test_number(bool nested)
 {
@@ -171,6 +191,11 @@ static void test_behind_five(void)
     put(9, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0x11111);
     n = n_reports();
     OK(n == 1 && n_wrong == 0, "a drive too many behind five hubs is reported once (%u)", n);
+    pull(&f.units[9]);
+    put(9, FAKE_HUB, XHCI_SPEED_HIGH, 1, 0x11111);
+    f.n_addresses = 0;
+    n = n_reports();
+    OK(n == 1 && f.n_addresses == 0, "and so is a hub, which gets no address there (%u)", n);
 }
 
 /* A hub whose ports' state never comes is opened again by one request, not by each. */
@@ -191,6 +216,71 @@ static void test_tells_no_port(void)
         n += outer->n_power != 0;
     }
     OK(n == 1, "a hub that tells of no port is opened again by %u of 6 requests", n);
+}
+
+/* Three drives are known; the hub of one of them falls silent. */
+static void test_mute_with_drive(bool in_use)
+{
+    uint64_t before;
+    unsigned n;
+
+    clear();
+    put(0, FAKE_HUB, XHCI_SPEED_HIGH, 1, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 1);
+    put_drive(2, 2);
+    put_drive(3, 3);
+    put(4, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
+    (void)open_all();
+    for (unsigned i = 0; i < 3; i++)
+        usb.devices[i].in_use = in_use;
+    outer->mute = true;
+    n = n_reports();
+    OK(n == 1, "the drive of a hub that falls silent is told as unplugged (%u)", n);
+    before = f.now;
+    n = n_reports();
+    OK(n == 0 && f.now - before < LOOKS * 310, "and the hub is left alone: %u looks take %u ms",
+       LOOKS, (unsigned)(f.now - before));
+}
+
+/* Each request for a drive that is gone tries all places. */
+static void test_requests_and_eight_hubs(void)
+{
+    unsigned n = 0;
+
+    clear();
+    for (unsigned i = 0; i < XHCI_HUBS; i++)
+        put(i, FAKE_HUB, XHCI_SPEED_HIGH, 1, eight[i]);
+    put_drive(8, 2);
+    put(10, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
+    put(11, FAKE_KEYBOARD, XHCI_SPEED_LOW, 1, 0x14);
+    (void)open_all();
+    (void)n_reports();
+    usb.devices[0].in_use = true;
+    pull(&f.units[8]);
+    (void)n_reports();
+    for (unsigned i = 0; i < 4; i++) {
+        (void)unit_read(&usb.devices[0]);
+        n += n_reports();
+    }
+    OK(n == 0, "requests do not report a device beside eight hubs again (%u)", n);
+}
+
+/* The search for the keyboard opens the hub again, and its ports do not answer. */
+static void test_half_mute_full(bool keys_first)
+{
+    unsigned n;
+
+    clear();
+    put(0, FAKE_HUB, XHCI_SPEED_HIGH, 1, 0);
+    put(1, FAKE_KEYBOARD, XHCI_SPEED_LOW, 1, 1);
+    for (unsigned i = 2; i < 5; i++)
+        put_drive(i, i);
+    (void)open_all();
+    outer->tells_no_port = true;
+    if (keys_first)
+        take_keys();
+    n = n_reports();
+    OK(n == 0, "a hub that tells of no port is not told as a drive too many (%u)", n);
 }
 
 static void test_mute_full(void)
@@ -227,12 +317,11 @@ static void test_ignored_again(void)
 /* Nothing attaches a device that may be a hub too many, so only its report takes note of it. */
 static void test_full_of_both(void)
 {
-    static const uint32_t routes[] = { 0, 1, 2, 3, 4, 0x11, 0x12, 0x13 };
     unsigned n = 0;
 
     clear();
     for (unsigned i = 0; i < XHCI_HUBS; i++)
-        put(i, FAKE_HUB, XHCI_SPEED_HIGH, 1, routes[i]);
+        put(i, FAKE_HUB, XHCI_SPEED_HIGH, 1, eight[i]);
     for (unsigned i = 0; i < 3; i++)
         put_drive(XHCI_HUBS + i, i + 2);
     put(XHCI_HUBS + 3, FAKE_KEYBOARD, XHCI_SPEED_LOW, 1, 0x14);
@@ -285,10 +374,16 @@ int main(void)
     test_look_begins_between(false, FAKE_DRIVE);
     test_look_begins_between(true, FAKE_DRIVE);
     test_look_begins_between(false, FAKE_KEYBOARD);
+    test_hub_takes_no_slot();
     test_number(false);
     test_number(true);
     test_behind_five();
     test_tells_no_port();
+    test_mute_with_drive(false);
+    test_mute_with_drive(true);
+    test_requests_and_eight_hubs();
+    test_half_mute_full(false);
+    test_half_mute_full(true);
     test_mute_full();
     test_ignored_again();
     test_full_of_both();
