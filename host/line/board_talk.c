@@ -35,7 +35,8 @@ static void take_line(void *context, char *line, size_t bytes)
     t->ready = t->ready || (e.kind == BOARD_READY && (!t->needs_model || e.model != NULL));
     if (e.kind == BOARD_ERROR) {
         t->failed = true;
-        fprintf(stderr, "error: %s\n", e.text != NULL ? e.text : "the board reports a failure, but no reason");
+        fprintf(stderr, "error: %s\n",
+                e.text != NULL ? e.text : "the board reports a failure, but no reason");
     }
     t->done = t->done || e.kind == BOARD_DONE;
     t->left = t->left || (e.kind == BOARD_DONE && e.id == LEAVE_ID);

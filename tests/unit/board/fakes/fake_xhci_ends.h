@@ -280,8 +280,7 @@ static inline void control(struct fake_unit *u, struct fake_ring *r, uint64_t se
     if (f.now < u->answers_at || u->lost_requests != 0) {
         u->lost_requests -= u->lost_requests != 0;
         /* A translator reports three lost answers as a stall (USB 2.0, 11.17). */
-        halt(u, XHCI_CONTROL, at,
-             translator_of(u, &port) != NULL ? CODE_STALL : CODE_TRANSACTION);
+        halt(u, XHCI_CONTROL, at, translator_of(u, &port) != NULL ? CODE_STALL : CODE_TRANSACTION);
         return;
     }
     if (type & 0x80)
