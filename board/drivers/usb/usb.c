@@ -334,7 +334,8 @@ static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device
     if (!xhci_is_unused(&u->host, place, &fresh))
         return true;
     if (at == USB_DRIVES) {
-        xhci_clear_change(&u->host, place);
+        if (e == ERR_NO_DEVICE || e == ERR_NO_SPACE) /* else a device came later */
+            xhci_clear_change(&u->host, place);
         if (e == ERR_NO_DEVICE)
             *out = refuse(u, "USB controller",
                           "a USB device is ignored: three drives are known, which is the maximum");

@@ -39,7 +39,7 @@ enum {
     XHCI_NEW_TO_DRIVES = 2,
     XHCI_NEW_TO_HUBS = 4,
     XHCI_NEW = 7,
-    XHCI_NO_HUB = 8, /* it was tried, and is not a hub */
+    XHCI_NO_HUB = 8, /* it was tried, or is too far away, and is not a hub */
 };
 
 enum {
@@ -157,7 +157,7 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 void xhci_clear_change(struct xhci *x, uint32_t place);
 
 /* Open the device at the place if it is a hub, and switch its ports on. A device is tried once after
- * it came. ERR_NO_DEVICE: the device is not a hub. ERR_NO_SPACE: there are too many hubs, and
+ * it came. ERR_NO_DEVICE: the device is not a hub, or is behind five others. ERR_NO_SPACE: there are too many hubs, and
  * x->left_out says so, once. ERR_BUSY: it was tried before, and may be a hub that does not work. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
 /* True for a port of a released hub that xhci_hub_open may open again: the hub, or one before it, is

@@ -351,7 +351,10 @@ bool xhci_hub_returns(struct xhci *x, uint32_t place)
     uint32_t port;
     bool fresh;
 
-    while ((h = xhci_hub_of(x, place, &port)) != NULL && h->device.slot == 0) {
+    for (unsigned i = 0; i < XHCI_TIERS; i++) {
+        h = xhci_hub_of(x, place, &port);
+        if (h == NULL || h->device.slot != 0)
+            return false;
         place = h->device.place;
         if (xhci_is_unused(x, place, &fresh) && (x->news[place] & XHCI_NEW_TO_HUBS))
             return true;
