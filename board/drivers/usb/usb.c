@@ -334,7 +334,7 @@ static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device
     if (!xhci_is_unused(&u->host, place, &fresh))
         return true;
     if (at == USB_DRIVES) {
-        if (e == ERR_NO_DEVICE || e == ERR_NO_SPACE) /* else a device came later */
+        if (e == ERR_NO_DEVICE || e == ERR_NO_SPACE) /* else it may be another device's */
             xhci_clear_change(&u->host, place);
         if (e == ERR_NO_DEVICE)
             *out = refuse(u, "USB controller",
@@ -370,7 +370,7 @@ static bool take_drive(struct usb *u, uint32_t place, struct block_device **out)
     if (!xhci_is_unused(&u->host, place, &fresh) || !is_new)
         return false;
     if (take_device(u, place, out))
-        *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
+        *news &= (uint8_t) ~(XHCI_NEW_TO_DRIVES | XHCI_NEW_TO_HUBS); /* whatever it is */
     return true;
 }
 

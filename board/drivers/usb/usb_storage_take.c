@@ -199,7 +199,7 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
     }
     /* No look has tried the device there as a new one, because it counted as this drive. */
     if (was_here && has_device && !(s->is_here && s->place == place))
-        x->news[place] |= XHCI_NEW_TO_DRIVES;
+        x->news[place] |= XHCI_NEW_TO_DRIVES | XHCI_NEW_TO_HUBS;
     return e;
 }
 

@@ -4,8 +4,6 @@
 #include "tests/unit/board/fakes/usb_machine.h"
 #include "tests/unit/tap.h"
 
-enum { LOOKS = 8 };
-
 /* Routes of eight hubs. */
 static const uint32_t eight[XHCI_HUBS] = { 0, 1, 2, 3, 4, 0x11, 0x12, 0x13 };
 static struct fake_unit *const outer = &f.units[0], *const inner = &f.units[1];
@@ -23,19 +21,6 @@ static void open_nested(unsigned n_behind, uint32_t keyboard_port, uint32_t keyb
     }
     put(5, FAKE_KEYBOARD, XHCI_SPEED_LOW, keyboard_port, keyboard_route);
     (void)open_all();
-}
-
-/* Looks at the ports, as at a prompt. Returns the number of reports. */
-static unsigned n_reports(void)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < LOOKS; i++) {
-        f.now += 300;
-        n += usb_look() != NULL;
-        (void)usb_take(&usb);
-    }
-    return n;
 }
 
 static bool both_are_open(void)
@@ -339,66 +324,6 @@ static void test_full_of_both(void)
     OK(n == 1 && n_wrong == 0, "and once behind a hub (%u)", n);
 }
 
-/* A device makes the controller deaf twice; then another one is in its place. */
-static void test_deaf_full(void)
-{
-    clear();
-    for (unsigned i = 0; i < 3; i++)
-        put_drive(i, i + 1);
-    put(3, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
-    (void)open_all();
-    (void)n_reports();
-    for (unsigned i = 0; i < 2; i++) {
-        put(4, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
-        f.deaf = true;
-        (void)n_reports();
-        pull(&f.units[4]);
-        if (i == 0)
-            (void)n_reports(); /* which start the controller again */
-    }
-    put(5, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
-    (void)n_reports();
-    f.now += 60000;
-    (void)n_reports();
-    OK(!f.deaf && usb.host.starts == 3 && f.units[5].slot != 0,
-       "the controller is started again for another device, without a free slot");
-}
-
-static uint64_t third_try; /* when the silent device got its third reset */
-
-/* It is pulled 100 ms later, and another one comes after 500 ms more. */
-static uint64_t pull_while_tried(void)
-{
-    f.now++;
-    if (f.n_addresses == 3 && third_try == 0)
-        third_try = f.now;
-    if (third_try != 0 && f.now == third_try + 100)
-        pull(&f.units[4]);
-    if (third_try != 0 && f.now == third_try + 600)
-        put(5, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
-    return f.now;
-}
-
-static void test_pulled_while_tried(void)
-{
-    clear();
-    for (unsigned i = 0; i < 3; i++)
-        put_drive(i, i + 1);
-    put(3, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
-    (void)open_all();
-    (void)n_reports();
-    put(4, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
-    f.units[4].mute = true;
-    f.n_addresses = 0;
-    third_try = 0;
-    usb.host.setup.ticks = pull_while_tried;
-    (void)n_reports();
-    f.now += 60000;
-    (void)n_reports();
-    OK(third_try != 0 && usb.host.hubs[0].device.slot != 0 && n_wrong == 0,
-       "a hub that comes while a silent device is tried is opened, without a free slot");
-}
-
 /* The translator of a high-speed hub reports a lost answer of the hub behind it as a stall (USB 2.0, 11.17). */
 static void test_slow_hub(void)
 {
@@ -447,8 +372,6 @@ int main(void)
     test_mute_full();
     test_ignored_again();
     test_full_of_both();
-    test_deaf_full();
-    test_pulled_while_tried();
     test_slow_hub();
     return usb_done();
 }

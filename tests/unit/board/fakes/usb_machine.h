@@ -8,7 +8,7 @@
 
 #include "tests/unit/board/fakes/fake_xhci.h"
 
-enum { POLLS = 20000, SECTORS = 9 };
+enum { POLLS = 20000, SECTORS = 9, LOOKS = 8 };
 
 static struct usb usb;
 static struct block_device *found[8];
@@ -160,6 +160,19 @@ static inline unsigned wait_in_looks(void)
         feed();
     }
     return (unsigned)longest;
+}
+
+/* Look at the ports LOOKS times, as at a prompt. Returns the number of reports. */
+static inline unsigned n_reports(void)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < LOOKS; i++) {
+        f.now += 300;
+        n += usb_look() != NULL;
+        (void)usb_take(&usb);
+    }
+    return n;
 }
 
 /* Read keys for a second. */
