@@ -44,6 +44,8 @@ static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
         return;
     is_new = u->host.news[place] & XHCI_NEW_TO_KEYBOARDS;
     u->host.news[place] &= (uint8_t)~XHCI_NEW_TO_KEYBOARDS;
+    if (is_new && !(u->host.news[place] & XHCI_NO_HUB)) /* it may have counted as a drive */
+        u->host.news[place] |= XHCI_NEW_TO_HUBS;
     if ((all || is_new) && usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE)
         (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
@@ -149,11 +151,9 @@ int usb_take(void *usb)
  * A released drive is taken again by its next request, or by a look that meets it at a place. A
  * look may also meet a device that may be the drive, but cannot be taken:
  * - At the drive's own port, this is a device that does not answer, or one with the drive's
- *   numbers. If the drive has open files, it counts as there, and the device does not become a new
- *   drive, because that would end the files. Otherwise the drive is forgotten, and the device
- *   becomes a new drive.
- * - At another port, this is a device with the numbers of a drive that has open files. It is left
- *   alone.
+ *   numbers. If the drive has open files, it counts as there, because a new drive would end the
+ *   files. Otherwise the drive is forgotten, and the device becomes a new drive.
+ * - At another port, this is a device with the numbers of a drive with open files: left alone.
  * A device with the numbers but another size, or whose card is in another slot, is another drive.
  * A new drive that has all numbers of a released drive is that drive: it did not answer before. */
 

@@ -38,6 +38,38 @@ static void test_reader_in_place_of_hub(void)
        "both drives of a pulled hub are told, though a reader without a card is in its place");
 }
 
+/* A hub that comes in place of a drive with open files answers nothing in the first look, so it counts as the drive. A
+ * keyboard is behind it at once, or is moved there later. */
+static void test_hub_in_place_of_drive(bool later)
+{
+    clear();
+    put_drive(0, 2);
+    if (later)
+        put(5, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    (void)n_reports();
+    pull(&f.units[0]);
+    put(1, FAKE_HUB, XHCI_SPEED_HIGH, 2, 0);
+    f.units[1].mute = true;
+    if (!later)
+        put(3, FAKE_KEYBOARD, XHCI_SPEED_LOW, 2, 1);
+    for (unsigned i = 0; i < 2; i++) { /* the first look only notes that it came */
+        f.now += 300;
+        (void)usb_look();
+    }
+    f.units[1].mute = false;
+    (void)n_reports();
+    if (later) {
+        pull(&f.units[5]);
+        (void)n_reports();
+        put(3, FAKE_KEYBOARD, XHCI_SPEED_LOW, 2, 1);
+        (void)n_reports();
+    }
+    OK(usb.keyboard.device.slot != 0 && usb.host.hubs[0].device.slot != 0 && n_wrong == 0,
+       "a keyboard %s behind a hub that counted as a drive is found", later ? "moved" : "that is");
+}
+
 static uint64_t second_try; /* when the silent hub was tried as a hub for the second time */
 
 /* The hub's contact breaks for 300 ms. */
@@ -141,6 +173,8 @@ int main(void)
 {
     test_reader_in_place_of_hub();
     test_silent_and_loose();
+    test_hub_in_place_of_drive(false);
+    test_hub_in_place_of_drive(true);
     test_deaf_full();
     test_pulled_while_tried();
     return usb_done();
