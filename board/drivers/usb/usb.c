@@ -44,10 +44,11 @@ static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
         return;
     is_new = u->host.news[place] & XHCI_NEW_TO_KEYBOARDS;
     u->host.news[place] &= (uint8_t)~XHCI_NEW_TO_KEYBOARDS;
+    if (!(all || is_new) || usb_keyboard_open(&u->keyboard, &u->host, place) != ERR_NO_DEVICE)
+        return;
     if (is_new && !(u->host.news[place] & XHCI_NO_HUB)) /* it may have counted as a drive */
         u->host.news[place] |= XHCI_NEW_TO_HUBS;
-    if ((all || is_new) && usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE)
-        (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
+    (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
 
 /* Look at devices that are new to keyboards; after a start of the controller, look at all. */
@@ -103,9 +104,8 @@ static bool runs(struct usb *u, bool again)
     return x->running;
 }
 
-/* Release a keyboard. If it is still there, it counts as new, because maybe only its port was
- * disabled (USB 2.0, 11.8.1; Linux: "disabled by hub (EMI?), re-enabling"), or its endpoint
- * failed. */
+/* Release a keyboard. If it is still there, it counts as new: maybe only its port was disabled
+ * (USB 2.0, 11.8.1; Linux: "disabled by hub (EMI?), re-enabling"), or its endpoint failed. */
 static void release_keyboard(struct usb *u)
 {
     if (u->keyboard.losses++ < MOST_LOSSES)

@@ -70,6 +70,26 @@ static void test_hub_in_place_of_drive(bool later)
        "a keyboard %s behind a hub that counted as a drive is found", later ? "moved" : "that is");
 }
 
+/* A hub with a keyboard and two drives falls silent; a look for drives meets that first. */
+static void test_silent_with_all(void)
+{
+    unsigned n;
+
+    clear();
+    put(0, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
+    for (unsigned i = 1; i < 3; i++) {
+        put(i, FAKE_DRIVE, XHCI_SPEED_HIGH, 4, i);
+        f.units[i].number = (uint8_t)('0' + i);
+    }
+    put(5, FAKE_KEYBOARD, XHCI_SPEED_LOW, 4, 3);
+    (void)open_all();
+    (void)n_reports();
+    f.units[0].mute = true;
+    n = n_reports() + n_reports();
+    OK(n == 2 && !usb.is_told[0] && !usb.is_told[1] && n_wrong == 0,
+       "both drives of a silent hub are told, though its keyboard is searched for (%u)", n);
+}
+
 static uint64_t second_try; /* when the silent hub was tried as a hub for the second time */
 
 /* The hub's contact breaks for 300 ms. */
@@ -175,6 +195,7 @@ int main(void)
     test_silent_and_loose();
     test_hub_in_place_of_drive(false);
     test_hub_in_place_of_drive(true);
+    test_silent_with_all();
     test_deaf_full();
     test_pulled_while_tried();
     return usb_done();
