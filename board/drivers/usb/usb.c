@@ -1,3 +1,5 @@
+/* Why this file is long: keyboards, drives and hubs come at the same ports, and one look decides
+ * which of them a device is. */
 #include "board/drivers/usb/usb.h"
 
 #include <string.h>
@@ -10,7 +12,7 @@ enum {
     LOOK_MS = 250,      /* time between two looks at the ports */
     REST_MS = 5,        /* time limit for current transfers */
     RESTART_MS = 30000, /* least time between two starts of the controller by looks */
-    MOST_LOSSES = 3,    /* a keyboard that fails more often, without a key, is left alone */
+    MOST_LOSSES = 3,    /* after more failures without a key, a keyboard is not new again */
 };
 
 /* The machine has one user, so all keyboards share one layout. */
@@ -313,10 +315,15 @@ static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct bloc
         return ERR_OK;
     if (at == u->n_drives)
         u->n_drives++;
-    for (unsigned i = 0; i < u->n_drives; i++)
-        if (i != at)
-            usb_storage_compare(&u->drives[i], &u->drives[at]);
     u->is_told[at] = is_attached(u, at);
+    for (unsigned i = 0; i < u->n_drives; i++) {
+        if (i == at)
+            continue;
+        usb_storage_compare(&u->drives[i], &u->drives[at]);
+        /* If the card with open files is put back, its next request must find its reader unused. */
+        if (u->devices[i].in_use && u->drives[i].place == place)
+            usb_storage_let_go(&u->drives[at]);
+    }
     *out = &u->devices[at];
     return ERR_OK;
 }

@@ -16,6 +16,61 @@ static void tell_no_card(struct fake_unit *unit)
     unit->answer[12] = 0x3a;
 }
 
+static struct {
+    uint8_t key, code; /* the sense of the next command */
+} card;
+
+static void fail_card(struct fake_unit *unit)
+{
+    bool concerned = card.key != 0 && moves_blocks(unit);
+
+    if (concerned)
+        unit->fault = STALLED;
+    unit->times = concerned;
+}
+
+static void tell_card(struct fake_unit *unit)
+{
+    if (unit->cdb[0] != 3 || card.key == 0) /* REQUEST SENSE */
+        return;
+    unit->answer[2] = card.key;
+    unit->answer[12] = card.code;
+    card.key = 0;
+}
+
+/* Put in the card that begins at block `first` of the unit's disk; each has another size. */
+static void put_card(uint32_t first)
+{
+    card.key = 6;
+    card.code = 0x28;
+    f.units[0].first = first;
+}
+
+/* The card with open files is replaced by another one, which requests and looks find, and is put back. */
+static void test_card_is_put_back(void)
+{
+    unsigned n = 0;
+
+    clear();
+    put_drive(0, 2);
+    f.units[0].on_command = fail_card;
+    f.units[0].on_answer = tell_card;
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    put_card(8);
+    for (unsigned i = 0; i < 2; i++)
+        (void)read_from(&usb.devices[0]);
+    (void)n_reports();
+    OK(!usb.is_told[0] && usb.is_told[1], "another card is a new drive");
+    put_card(0);
+    for (unsigned i = 0; i < 4; i++) {
+        n += unit_read(&usb.devices[0]) == 0;
+        (void)n_reports();
+    }
+    OK(n >= 3 && usb.is_told[0] && n_wrong == 0, "a card that is put back is read (%u of 4 times)",
+       n);
+}
+
 /* While no look comes, the hub is pulled, and a reader from behind it is plugged in there, without its card. */
 static void test_reader_in_place_of_hub(void)
 {
@@ -191,6 +246,7 @@ static void test_pulled_while_tried(void)
 
 int main(void)
 {
+    test_card_is_put_back();
     test_reader_in_place_of_hub();
     test_silent_and_loose();
     test_hub_in_place_of_drive(false);
