@@ -53,7 +53,7 @@ with open(again, "rb") as one, open(files["q4_k"][0], "rb") as two:
 # ---- the ends ------------------------------------------------------------------------------------------
 
 _, words, _ = packed("none", "--type", "auto", "--size", "1K")
-least = re.search(r"the smallest that --type auto makes has (\d+)", words)
+least = re.search(r"the smallest file that --type auto makes has (\d+)", words)
 tap.ok(least, "a size that nothing fits names the smallest", words)
 if least:
     least = int(least.group(1))
