@@ -150,7 +150,8 @@ int usb_take(void *usb)
  * - attached (device.slot is not 0): it is there.
  * - released and there (is_here): the device at its port may be this drive.
  * - released and unplugged: all others.
- * A released drive is taken again by its next request, or by a look that meets it at a place. A
+ * A released drive is taken again by its next request, or by a look that meets it at a place. If
+ * another card of its reader is attached, looks ask the reader whether the card was changed. A
  * look may also meet a device that may be the drive, but cannot be taken:
  * - At the drive's own port, this is a device that does not answer, or one with the drive's
  *   numbers. If the drive has open files, it counts as there, because a new drive would end the
@@ -316,14 +317,9 @@ static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct bloc
     if (at == u->n_drives)
         u->n_drives++;
     u->is_told[at] = is_attached(u, at);
-    for (unsigned i = 0; i < u->n_drives; i++) {
-        if (i == at)
-            continue;
-        usb_storage_compare(&u->drives[i], &u->drives[at]);
-        /* If the card with open files is put back, its next request must find its reader unused. */
-        if (u->devices[i].in_use && u->drives[i].place == place)
-            usb_storage_let_go(&u->drives[at]);
-    }
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (i != at)
+            usb_storage_compare(&u->drives[i], &u->drives[at]);
     *out = &u->devices[at];
     return ERR_OK;
 }
@@ -392,6 +388,25 @@ static struct block_device *tell_left_out(struct usb *u)
     return refuse(u, "USB controller", why);
 }
 
+/* True if the drive's place is that of an attached drive which is another card of the same reader. */
+static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
+{
+    const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
+
+    return is_attached(u, other) && a->place == b->place && a->identity == b->identity &&
+           a->serial == b->serial;
+}
+
+/* A card with open files was replaced by another one, which is attached now. No request tells when
+ * the first card is put back, so ask the reader. */
+static void ask_readers(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        for (unsigned j = 0; j < u->n_drives; j++)
+            if (u->devices[i].in_use && !is_attached(u, i) && has_other_card(u, i, j))
+                usb_storage_ask_card(&u->drives[j]);
+}
+
 static struct block_device *look_for_drives(struct usb *u)
 {
     struct block_device *out = NULL;
@@ -405,6 +420,7 @@ static struct block_device *look_for_drives(struct usb *u)
     xhci_hub_look(&u->host);
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
+    ask_readers(u);
     /* Take one new device per look, because each may take seconds. The next look begins behind it,
      * so that a device that is new again and again does not keep others from their turn. */
     for (uint32_t i = 0, n = xhci_n_places(&u->host); i < n && !took; i++) {

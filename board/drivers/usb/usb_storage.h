@@ -46,6 +46,7 @@ struct usb_storage {
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
+    bool is_empty;               /* the card was taken out, as usb_storage_ask_card found */
     bool is_here;                /* the drive was there, or the device there may be the drive: see
                                     usb.c */
     uint32_t identity,
@@ -89,6 +90,10 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
+
+/* Ask an attached drive that rests whether its reader's card was changed. If so, release the drive,
+ * and mark its place as new to drives. */
+void usb_storage_ask_card(struct usb_storage *s);
 
 /* Compare two drives. If the two could be confused after being pulled and put back, each is
  * accepted only at its old port. Two cards of one reader have the same port, so this does not

@@ -3,45 +3,54 @@
 #include "tests/unit/board/fakes/usb_machine.h"
 #include "tests/unit/tap.h"
 
-static void have_no_card(struct fake_unit *unit)
-{
-    unit->failed = unit->cdb[0] == 0 || unit->cdb[0] == 0x25; /* TEST UNIT READY, READ CAPACITY */
-}
-
-static void tell_no_card(struct fake_unit *unit)
-{
-    if (unit->cdb[0] != 3) /* REQUEST SENSE */
-        return;
-    unit->answer[2] = 2;
-    unit->answer[12] = 0x3a;
-}
-
+/* The sense of commands that need the reader's card; key 0: they succeed. */
 static struct {
-    uint8_t key, code; /* the sense of the next command */
+    uint8_t key, code;
+    bool stays; /* also of later commands */
 } card;
+
+static unsigned n_asked; /* TEST UNIT READY */
 
 static void fail_card(struct fake_unit *unit)
 {
-    bool concerned = card.key != 0 && moves_blocks(unit);
+    bool needs_card = unit->cdb[0] == 0 ||
+                      unit->cdb[0] == 0x25; /* TEST UNIT READY, READ CAPACITY */
 
-    if (concerned)
+    n_asked += unit->cdb[0] == 0;
+    unit->failed = card.key != 0 && needs_card;
+    unit->times = card.key != 0 && moves_blocks(unit);
+    if (unit->times != 0)
         unit->fault = STALLED;
-    unit->times = concerned;
 }
 
 static void tell_card(struct fake_unit *unit)
 {
-    if (unit->cdb[0] != 3 || card.key == 0) /* REQUEST SENSE */
+    if (unit->cdb[0] != 3) /* REQUEST SENSE */
         return;
     unit->answer[2] = card.key;
     unit->answer[12] = card.code;
-    card.key = 0;
+    if (!card.stays)
+        card.key = card.code = 0;
+}
+
+/* Give the unit's answers for some looks, as at a prompt. */
+static void answer_looks(uint8_t key, uint8_t code, unsigned n)
+{
+    card.key = key;
+    card.code = code;
+    card.stays = true;
+    for (unsigned i = 0; i < n; i++) {
+        f.now += 300;
+        (void)usb_look();
+    }
+    card.key = card.code = 0;
+    card.stays = false;
 }
 
 /* Put in the card that begins at block `first` of the unit's disk; each has another size. */
 static void put_card(uint32_t first)
 {
-    card.key = 6;
+    card.key = 6; /* the medium may have changed */
     card.code = 0x28;
     f.units[0].first = first;
 }
@@ -57,7 +66,7 @@ static void test_card_is_put_back(void)
     f.units[0].on_answer = tell_card;
     (void)open_all();
     usb.devices[0].in_use = true;
-    put_card(8);
+    put_card(4);
     for (unsigned i = 0; i < 2; i++)
         (void)read_from(&usb.devices[0]);
     (void)n_reports();
@@ -69,6 +78,156 @@ static void test_card_is_put_back(void)
     }
     OK(n >= 3 && usb.is_told[0] && n_wrong == 0, "a card that is put back is read (%u of 4 times)",
        n);
+}
+
+/* Look as the program does: list each drive that is found, which reads it. Returns the number of
+ * reports. */
+static unsigned look_and_list(void)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct block_device *d;
+
+        f.now += 300;
+        d = usb_look();
+        n += d != NULL;
+        if (d != NULL && d->error_message == NULL)
+            (void)read_from(d);
+    }
+    return n;
+}
+
+enum way { AT_ONCE, AFTER_LOOKS, SLOWLY, UNTOLD };
+
+static const char *const ways[] = { "between two looks", "some looks later",
+                                    "in a reader that takes time",
+                                    "in a reader that does not tell it" };
+
+/* Take the card out and put in the other one. */
+static void change_card(uint32_t first, enum way way)
+{
+    if (way != AT_ONCE)
+        answer_looks(2, 0x3a, 3); /* there is no card */
+    if (way == SLOWLY)
+        answer_looks(2, 4, 3); /* it becomes ready */
+    put_card(first);
+    if (way == UNTOLD || way == SLOWLY)
+        card.key = card.code = 0;
+}
+
+/* A card with open files is replaced by another one, which is listed; then the first is put back. */
+static void test_card_after_listing(enum way way, bool both_in_use)
+{
+    unsigned n;
+
+    clear();
+    put_drive(0, 2);
+    f.units[0].on_command = fail_card;
+    f.units[0].on_answer = tell_card;
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    change_card(4, AT_ONCE);
+    for (unsigned i = 0; i < 2; i++)
+        (void)read_from(&usb.devices[0]);
+    (void)look_and_list();
+    OK(!usb.is_told[0] && usb.is_told[1] && usb.drives[1].device.slot != 0,
+       "another card is listed");
+    usb.devices[1].in_use = both_in_use;
+    change_card(0, way);
+    n = look_and_list();
+    OK(n == 2 && usb.is_told[0] && !usb.is_told[1],
+       "a card that is put back %s, after another was listed, is found%s", ways[way],
+       both_in_use ? ", if both have open files" : "");
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "its files are read");
+    if (!both_in_use)
+        return;
+    change_card(4, way);
+    n = look_and_list();
+    OK(n == 2 && usb.is_told[1] && !usb.is_told[0] && read_from(&usb.devices[1]) == ERR_OK &&
+           n_wrong == 0,
+       "and then the other card");
+}
+
+/* The second card is taken out, missed by a request, and put back; its reader is not always ready. */
+static void test_listed_card_stays(void)
+{
+    clear();
+    put_drive(0, 2);
+    f.units[0].on_command = fail_card;
+    f.units[0].on_answer = tell_card;
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    put_card(4);
+    for (unsigned i = 0; i < 2; i++)
+        (void)read_from(&usb.devices[0]);
+    (void)look_and_list();
+    f.n_addresses = 0;
+    answer_looks(2, 4, 3);
+    OK(look_and_list() == 0 && usb.drives[1].device.slot != 0 && f.n_addresses == 0,
+       "a card whose reader becomes ready is not changed");
+    answer_looks(2, 0x3a, 3);
+    card.key = 2;
+    card.code = 0x3a;
+    OK(read_from(&usb.devices[1]) != ERR_OK && read_from(&usb.devices[1]) == ERR_OK,
+       "the second card is read when it is put back");
+    n_asked = 0;
+    OK(look_and_list() == 0 && n_asked == LOOKS && n_wrong == 0,
+       "and stays; its reader is asked once in each look (%u times)", n_asked);
+    usb.devices[0].in_use = false;
+    n_asked = 0;
+    OK(look_and_list() == 0 && n_asked == 0, "but not after the files were closed");
+}
+
+/* A drive with open files is pulled; another one, at the same port or not, is not asked. */
+static void test_others_are_not_asked(uint32_t port, uint8_t number)
+{
+    clear();
+    put_drive(0, 2);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    (void)look_and_list();
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, port, 0);
+    f.units[1].number = number;
+    f.units[1].first = 4; /* another size */
+    f.units[1].on_command = fail_card;
+    (void)look_and_list();
+    n_asked = 0;
+    (void)look_and_list();
+    OK(usb.drives[1].device.slot != 0 && n_asked == 0 && n_wrong == 0,
+       "a drive %s is not asked for its card",
+       port == 2 ? "with another serial number" : "with equal numbers at another port");
+}
+
+static void fall_silent(struct fake_unit *unit)
+{
+    unit->times = unit->cdb[0] == 0; /* TEST UNIT READY */
+    unit->fault = SILENT;
+    unit->of_any = true;
+}
+
+/* The reader falls silent when it is asked for its card. */
+static void test_silent_reader(void)
+{
+    clear();
+    put_drive(0, 2);
+    f.units[0].on_command = fail_card;
+    f.units[0].on_answer = tell_card;
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    put_card(4);
+    for (unsigned i = 0; i < 2; i++)
+        (void)read_from(&usb.devices[0]);
+    (void)look_and_list();
+    f.units[0].on_command = fall_silent;
+    (void)look_and_list();
+    OK(usb.drives[1].device.slot == 0, "a reader that falls silent is released");
+    f.units[0].of_any = false;
+    f.units[0].on_command = fail_card;
+    put_card(0);
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "and its first card is read by the next request");
 }
 
 /* While no look comes, the hub is pulled, and a reader from behind it is plugged in there, without its card. */
@@ -85,10 +244,10 @@ static void test_reader_in_place_of_hub(void)
     for (unsigned i = 0; i < 2; i++)
         usb.devices[i].in_use = true;
     pull(&f.units[0]);
-    f.units[1].on_command = have_no_card;
-    f.units[1].on_answer = tell_no_card;
+    f.units[1].on_command = fail_card;
+    f.units[1].on_answer = tell_card;
     put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 4, 0);
-    (void)n_reports();
+    answer_looks(2, 0x3a, LOOKS);
     OK(!usb.is_told[0] && !usb.is_told[1] && n_wrong == 0,
        "both drives of a pulled hub are told, though a reader without a card is in its place");
 }
@@ -247,6 +406,14 @@ static void test_pulled_while_tried(void)
 int main(void)
 {
     test_card_is_put_back();
+    for (enum way way = AT_ONCE; way <= UNTOLD; way++) {
+        test_card_after_listing(way, false);
+        test_card_after_listing(way, true);
+    }
+    test_listed_card_stays();
+    test_others_are_not_asked(2, '7');
+    test_others_are_not_asked(3, '1');
+    test_silent_reader();
     test_reader_in_place_of_hub();
     test_silent_and_loose();
     test_hub_in_place_of_drive(false);
