@@ -376,14 +376,14 @@ def compare(model, gguf, threads, told):
     return rows, [name for name, _ in make]
 
 
-HEADING, NEXT = "## Beside llama.cpp", "## Status"
+HEADING, NEXT = "## Compared with llama.cpp", "## Status"
 SHOWN = ("decode", "prefill of 64", "prefill of 512")
 
 
 def section(day, cpu, cores, version, peer, names, rows):
     """README's section: the ratios of SHOWN figures for each model, each number of threads and each way to run Ingot, whether Ingot is ahead or not.
     rows are those of compare(); names are those of makers(), and names[0] is what the others are compared with."""
-    lines = [HEADING, "", f"The table has the speed of Ingot {version} divided by the speed of {peer}. Both served the same files by turns on {day} ({cpu}, {cores} cores).",
+    lines = [HEADING, "", f"The table has the speed of Ingot {version} divided by the speed of {peer}. Both programs served the same files alternately on {day} ({cpu}, {cores} cores).",
              "A figure above 1 means that Ingot is faster, below 1 that llama.cpp is. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
              "| model | threads | program | " + " | ".join(SHOWN) + " |", "|---|---|---|" + "---|" * len(SHOWN)]
     for model, threads in dict.fromkeys((row[0], row[1]) for row in rows if row[1] != "any"):
