@@ -388,13 +388,14 @@ static struct block_device *tell_left_out(struct usb *u)
     return refuse(u, "USB controller", why);
 }
 
-/* True if the drive's place is that of an attached drive which is another card of the same reader. */
+/* True if the attached drive `other` is another card of the drive's reader, which may have moved. */
 static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
 
-    return is_attached(u, other) && a->place == b->place && a->identity == b->identity &&
-           a->serial == b->serial;
+    return is_attached(u, other) && a->identity == b->identity && a->serial == b->serial &&
+           a->unit <= b->last_unit &&
+           (!a->has_twin || (a->port == b->port && a->route == b->route));
 }
 
 /* A card with open files was replaced by another one, which is attached now. No request tells when
@@ -404,7 +405,7 @@ static void ask_readers(struct usb *u)
     for (unsigned i = 0; i < u->n_drives; i++)
         for (unsigned j = 0; j < u->n_drives; j++)
             if (u->devices[i].in_use && !is_attached(u, i) && has_other_card(u, i, j))
-                usb_storage_ask_card(&u->drives[j]);
+                usb_storage_ask_card(&u->drives[j], &u->drives[i]);
 }
 
 static struct block_device *look_for_drives(struct usb *u)

@@ -153,25 +153,26 @@ static enum err learn_lock(struct usb_storage *s)
 }
 
 /* Find the first unit with a disk (3.2), for readers with several card slots. */
-static enum err first_unit(struct usb_storage *s, uint8_t last)
+static enum err first_unit(struct usb_storage *s)
 {
     enum err e;
 
-    for (s->unit = 0; (e = learn_unit(s)) != ERR_OK && s->unit < last && s->outcome != USB_BROKEN;)
+    for (s->unit = 0;
+         (e = learn_unit(s)) != ERR_OK && s->unit < s->last_unit && s->outcome != USB_BROKEN;)
         s->unit++;
     return e;
 }
 
 /* A drive that was here before keeps its unit, because the other slots may have cards too. If only
  * other slots have a card, this is another drive; if no slot has one, the card may still come. */
-static enum err same_unit(struct usb_storage *s, uint8_t last)
+static enum err same_unit(struct usb_storage *s)
 {
     uint8_t unit = s->unit, found;
     enum err e = learn_unit(s);
 
     if (e != ERR_REMOVED)
         return e;
-    e = first_unit(s, last);
+    e = first_unit(s);
     found = s->unit;
     s->unit = unit;
     if (e == ERR_OK && found != unit)
@@ -182,18 +183,18 @@ static enum err same_unit(struct usb_storage *s, uint8_t last)
 static enum err find_unit(struct usb_storage *s)
 {
     enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1);
-    uint8_t last = e == ERR_OK ? s->device.data[0] & 15 : 0;
 
+    s->last_unit = e == ERR_OK ? s->device.data[0] & 15 : 0;
     /* A drive with one unit may stall the question (3.2). */
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
     s->wrong_residue = false;
     if (s->n_sectors != 0) {
-        if (s->unit > last)
+        if (s->unit > s->last_unit)
             return miss(s, other_drive);
-        return same_unit(s, last);
+        return same_unit(s);
     }
-    return first_unit(s, last);
+    return first_unit(s);
 }
 
 enum err usb_storage_learn(struct usb_storage *s)

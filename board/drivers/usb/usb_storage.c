@@ -272,23 +272,27 @@ void usb_storage_look(struct usb_storage *s)
         (void)stop_all(s, ERR_IO);
 }
 
-void usb_storage_ask_card(struct usb_storage *s)
+void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released)
 {
     static const uint8_t test[6] = { 0 }; /* TEST UNIT READY */
+    uint8_t unit = s->unit;
     unsigned key = 0, code = 0;
 
+    s->unit = released->unit;
     if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED)
         key = usb_storage_sense(s, &code);
+    s->unit = unit;
     if (s->outcome == USB_BROKEN) {
         (void)stop_all(s, ERR_IO);
         return;
     }
     if (key == KEY_NOT_READY) {
-        s->is_empty = s->is_empty || code >> 8 == NO_MEDIUM;
+        released->is_empty = released->is_empty || code >> 8 == NO_MEDIUM;
         return;
     }
-    /* A card that was put into an empty reader is a change, even if the reader does not say so. */
-    if (s->is_empty || has_lost_medium(key, code)) {
+    /* A card in a slot that was empty is a change, even if the reader does not say so. */
+    if (released->is_empty || has_lost_medium(key, code)) {
+        released->is_empty = false;
         s->host->news[s->place] |= XHCI_NEW_TO_DRIVES;
         (void)stop_all(s, ERR_IO);
     }

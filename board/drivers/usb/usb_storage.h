@@ -30,6 +30,7 @@ struct usb_storage {
     enum usb_outcome outcome; /* result of the last command, valid when idle */
     uint32_t tag, left;
     uint8_t unit;       /* number of the drive's logical unit */
+    uint8_t last_unit;  /* and that of its device's last one */
     bool came_whole;    /* the controller saw all data of the last command */
     bool wrong_residue; /* the residue that the drive reports is meaningless */
     bool no_modes;      /* the drive did not survive MODE SENSE */
@@ -46,7 +47,7 @@ struct usb_storage {
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
-    bool is_empty;               /* the card was taken out, as usb_storage_ask_card found */
+    bool is_empty;               /* usb_storage_ask_card found its slot without a card */
     bool is_here;                /* the drive was there, or the device there may be the drive: see
                                     usb.c */
     uint32_t identity,
@@ -91,9 +92,9 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Ask an attached drive that rests whether its reader's card was changed. If so, release the drive,
- * and mark its place as new to drives. */
-void usb_storage_ask_card(struct usb_storage *s);
+/* Ask the reader of an attached drive that rests whether the card was changed in the slot of a
+ * released drive of the same reader. If so, release s, and mark its place as new to drives. */
+void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released);
 
 /* Compare two drives. If the two could be confused after being pulled and put back, each is
  * accepted only at its old port. Two cards of one reader have the same port, so this does not

@@ -1,0 +1,372 @@
+/* Cards that come, go and return in readers. */
+#include "tests/unit/board/fakes/usb_done.h"
+#include "tests/unit/board/fakes/usb_machine.h"
+#include "tests/unit/tap.h"
+
+/* The slots of a reader. Sense is that of commands that need the card; key 0: they succeed. */
+static struct slot {
+    uint32_t first; /* the block of the unit's disk at which the card begins */
+    uint8_t key, code;
+    bool stays; /* the sense is that of later commands, too */
+} slots[2];
+
+static unsigned n_asked; /* TEST UNIT READY */
+
+static void fail_card(struct fake_unit *unit)
+{
+    bool needs_card = unit->cdb[0] == 0 ||
+                      unit->cdb[0] == 0x25; /* TEST UNIT READY, READ CAPACITY */
+    const struct slot *s = &slots[unit->lun];
+
+    n_asked += unit->cdb[0] == 0;
+    unit->first = s->first;
+    unit->failed = s->key != 0 && needs_card;
+    unit->times = s->key != 0 && moves_blocks(unit);
+    if (unit->times != 0)
+        unit->fault = STALLED;
+}
+
+static void tell_card(struct fake_unit *unit)
+{
+    struct slot *s = &slots[unit->lun];
+
+    if (unit->cdb[0] != 3) /* REQUEST SENSE */
+        return;
+    unit->answer[2] = s->key;
+    unit->answer[12] = s->code;
+    if (!s->stays)
+        s->key = s->code = 0;
+}
+
+/* Put in a card that begins at this block; each has another size. */
+static void put_card(unsigned slot, uint32_t first)
+{
+    slots[slot] = (struct slot){ first, 6, 0x28, false }; /* the medium may have changed */
+}
+
+static void take_card(unsigned slot)
+{
+    slots[slot] = (struct slot){ 0, 2, 0x3a, true }; /* there is no medium */
+}
+
+static void be_reader(unsigned unit, unsigned n_slots)
+{
+    f.units[unit].unit = (uint8_t)(n_slots - 1);
+    f.units[unit].on_command = fail_card;
+    f.units[unit].on_answer = tell_card;
+    memset(slots, 0, sizeof slots);
+}
+
+/* A reader with a card that has open files. */
+static void start_with_card(unsigned n_slots)
+{
+    clear();
+    put_drive(0, 2);
+    be_reader(0, n_slots);
+    if (n_slots > 1)
+        take_card(1);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+}
+
+/* The card with open files is replaced by another one, which requests and looks find, and is put back. */
+static void test_card_is_put_back(void)
+{
+    unsigned n = 0;
+
+    start_with_card(1);
+    put_card(0, 4);
+    for (unsigned i = 0; i < 2; i++)
+        (void)read_from(&usb.devices[0]);
+    (void)n_reports();
+    OK(!usb.is_told[0] && usb.is_told[1], "another card is a new drive");
+    put_card(0, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        n += unit_read(&usb.devices[0]) == 0;
+        (void)n_reports();
+    }
+    OK(n >= 3 && usb.is_told[0] && n_wrong == 0, "a card that is put back is read (%u of 4 times)",
+       n);
+}
+
+/* Look as the program does: list each drive that is found, which reads it. Returns the number of
+ * reports. */
+static unsigned list(unsigned n_looks)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < n_looks; i++) {
+        struct block_device *d;
+
+        f.now += 300;
+        d = usb_look();
+        n += d != NULL;
+        if (d != NULL && d->error_message == NULL)
+            (void)read_from(d);
+    }
+    return n;
+}
+
+enum way { AT_ONCE, AFTER_LOOKS, SLOWLY, UNTOLD };
+
+static const char *const ways[] = { "between two looks", "some looks later",
+                                    "in a reader that takes time",
+                                    "in a reader that does not tell it" };
+
+/* Take the card out and put in the other one. */
+static void change_card(uint32_t first, enum way way)
+{
+    if (way != AT_ONCE) {
+        take_card(0);
+        (void)list(3);
+    }
+    if (way == SLOWLY) {
+        slots[0].code = 4; /* it becomes ready */
+        (void)list(3);
+    }
+    put_card(0, first);
+    if (way == UNTOLD || way == SLOWLY)
+        slots[0].key = slots[0].code = 0;
+}
+
+/* A request misses the card with open files; looks find another one. */
+static void miss_card(void)
+{
+    for (unsigned i = 0; i < 2; i++)
+        (void)read_from(&usb.devices[0]);
+    (void)list(LOOKS);
+}
+
+/* A card with open files is replaced by another one, which is listed; then the first is put back. */
+static void test_card_after_listing(enum way way, bool both_in_use)
+{
+    unsigned n;
+
+    start_with_card(1);
+    change_card(4, AT_ONCE);
+    miss_card();
+    OK(!usb.is_told[0] && usb.is_told[1] && usb.drives[1].device.slot != 0,
+       "another card is listed");
+    usb.devices[1].in_use = both_in_use;
+    change_card(0, way);
+    n = list(LOOKS);
+    OK(n == 2 && usb.is_told[0] && !usb.is_told[1],
+       "a card that is put back %s, after another was listed, is found%s", ways[way],
+       both_in_use ? ", if both have open files" : "");
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "its files are read");
+    if (!both_in_use)
+        return;
+    change_card(4, way);
+    n = list(LOOKS);
+    OK(n == 2 && usb.is_told[1] && !usb.is_told[0] && read_from(&usb.devices[1]) == ERR_OK &&
+           n_wrong == 0,
+       "and then the other card");
+}
+
+/* The second card is taken out, missed by a request, and put back; its reader is not always ready. */
+static void test_listed_card_stays(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    f.n_addresses = 0;
+    slots[0] = (struct slot){ 4, 2, 4, true };
+    (void)list(3);
+    slots[0].key = 0;
+    OK(list(LOOKS) == 0 && usb.drives[1].device.slot != 0 && f.n_addresses == 0,
+       "a card whose reader becomes ready is not changed");
+    take_card(0);
+    (void)list(3);
+    OK(read_from(&usb.devices[1]) != ERR_OK, "a card that was taken out is not read");
+    slots[0] = (struct slot){ 4, 0, 0, false };
+    OK(read_from(&usb.devices[1]) == ERR_OK, "but is read when it is put back");
+    (void)list(2); /* the slot was empty, so the reader is started once more */
+    n_asked = 0;
+    OK(list(LOOKS) == 0 && n_asked == LOOKS && n_wrong == 0,
+       "and stays; its reader is asked once in each look (%u times)", n_asked);
+    usb.devices[0].in_use = false;
+    n_asked = 0;
+    OK(list(LOOKS) == 0 && n_asked == 0, "but not after the files were closed");
+}
+
+/* A drive with open files is pulled; another one, at the same port or not, is not asked. */
+static void test_others_are_not_asked(uint32_t port, uint8_t number)
+{
+    clear();
+    put_drive(0, 2);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    (void)list(LOOKS);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, port, 0);
+    f.units[1].number = number;
+    be_reader(1, 1);
+    slots[0].first = 4; /* another size */
+    (void)list(LOOKS);
+    n_asked = 0;
+    (void)list(LOOKS);
+    OK(usb.drives[1].device.slot != 0 && n_asked == 0 && n_wrong == 0,
+       "a drive %s is not asked for its card",
+       port == 2 ? "with another serial number" : "with equal numbers at another port");
+}
+
+/* Both cards have open files; the attached one is taken out and put back, which the reader does not
+ * tell. */
+static void test_same_card_returns(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    usb.devices[1].in_use = true;
+    put_card(0, 0);
+    (void)list(LOOKS);
+    take_card(0);
+    (void)list(3);
+    memset(slots, 0, sizeof slots);
+    f.n_addresses = 0;
+    OK(list(LOOKS) == 0 && usb.drives[0].device.slot != 0 && f.n_addresses == 1 && n_wrong == 0,
+       "a card that is put back itself is started once (%u times)", f.n_addresses);
+}
+
+/* The first card is put back in the reader's first slot; the other card is in the second one. */
+static void test_two_slots(bool at_start)
+{
+    start_with_card(2);
+    if (at_start)
+        put_card(1, 4);
+    take_card(0);
+    if (!at_start) {
+        miss_card();
+        put_card(1, 4);
+    }
+    miss_card();
+    OK(usb.drives[1].device.slot != 0 && usb.drives[1].unit == 1,
+       "the card in the other slot is listed");
+    put_card(0, 0);
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "a card that is put back in its slot is found, with another card in the other slot");
+}
+
+/* The first card is moved to the other slot and back. */
+static void test_other_slot(void)
+{
+    start_with_card(2);
+    take_card(0);
+    put_card(1, 0);
+    miss_card();
+    OK(usb.drives[1].device.slot != 0 && usb.drives[1].unit == 1,
+       "a card in another slot is a new drive");
+    take_card(1);
+    (void)list(3);
+    put_card(0, 0);
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && !usb.is_told[1] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "a card that is moved to the other slot and back is found");
+}
+
+/* The reader moves with the other card; then the first one is put back. */
+static void test_moved_reader(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    pull(&f.units[0]);
+    (void)list(LOOKS);
+    put_drive(0, 3);
+    (void)list(LOOKS);
+    OK(usb.drives[1].device.slot != 0 && usb.drives[1].place == 3, "a reader moves with a card");
+    change_card(0, AFTER_LOOKS);
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && !usb.is_told[1] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "the first card is found in a reader that has moved");
+}
+
+/* A reader with the same numbers has one slot less: the missing slot is not asked. */
+static void test_fewer_slots(void)
+{
+    start_with_card(2);
+    take_card(0);
+    put_card(1, 0);
+    usb.devices[0].in_use = false;
+    miss_card();
+    usb.devices[0].in_use = true;
+    OK(usb.drives[0].device.slot != 0 && usb.drives[0].unit == 1,
+       "a card in another slot takes the entry of a drive without open files");
+    pull(&f.units[0]);
+    (void)list(LOOKS);
+    be_reader(0, 1);
+    put_card(0, 2);
+    plug(&f.units[0]);
+    (void)list(LOOKS);
+    OK(usb.drives[1].device.slot != 0, "a reader with one slot is another drive");
+    n_asked = 0;
+    (void)list(LOOKS);
+    OK(n_asked == 0 && n_wrong == 0, "a slot that a reader does not have is not asked");
+}
+
+static void fall_silent(struct fake_unit *unit)
+{
+    unit->times = unit->cdb[0] == 0; /* TEST UNIT READY */
+    unit->fault = SILENT;
+    unit->of_any = true;
+}
+
+/* The reader falls silent when it is asked for its card. */
+static void test_silent_reader(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    f.units[0].on_command = fall_silent;
+    (void)list(LOOKS);
+    OK(usb.drives[1].device.slot == 0, "a reader that falls silent is released");
+    f.units[0].of_any = false;
+    f.units[0].on_command = fail_card;
+    put_card(0, 0);
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "and its first card is read by the next request");
+}
+
+/* While no look comes, the hub is pulled, and a reader from behind it is plugged in there, without its card. */
+static void test_reader_in_place_of_hub(void)
+{
+    clear();
+    put(0, FAKE_HUB, XHCI_SPEED_HIGH, 4, 0);
+    for (unsigned i = 1; i < 3; i++) {
+        put(i, FAKE_DRIVE, XHCI_SPEED_HIGH, 4, i);
+        f.units[i].number = (uint8_t)('0' + i);
+    }
+    put(5, FAKE_KEYBOARD, XHCI_SPEED_LOW, 5, 0);
+    (void)open_all();
+    for (unsigned i = 0; i < 2; i++)
+        usb.devices[i].in_use = true;
+    pull(&f.units[0]);
+    be_reader(1, 1);
+    take_card(0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 4, 0);
+    (void)n_reports();
+    OK(!usb.is_told[0] && !usb.is_told[1] && n_wrong == 0,
+       "both drives of a pulled hub are told, though a reader without a card is in its place");
+}
+
+int main(void)
+{
+    test_card_is_put_back();
+    for (enum way way = AT_ONCE; way <= UNTOLD; way++) {
+        test_card_after_listing(way, false);
+        test_card_after_listing(way, true);
+    }
+    test_listed_card_stays();
+    test_same_card_returns();
+    test_two_slots(false);
+    test_two_slots(true);
+    test_other_slot();
+    test_moved_reader();
+    test_fewer_slots();
+    test_others_are_not_asked(2, '7');
+    test_others_are_not_asked(3, '1');
+    test_silent_reader();
+    test_reader_in_place_of_hub();
+    return usb_done();
+}
