@@ -16,7 +16,7 @@ enum { SECTOR_BYTES = 512 };
 struct block_request {
     uint64_t sector;    /* first sector */
     uint32_t n_sectors; /* 1 .. device max_sectors */
-    void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device writes it by DMA */
+    void *buffer;       /* n_sectors * 512 bytes, 16-byte aligned; the device accesses it by DMA */
     bool write;         /* write the buffer to the device, which must be `writable`; false: read */
     enum err status;    /* valid once done: ERR_OK, ERR_IO, ERR_TIMEOUT, ERR_RANGE */
     bool done;          /* set by poll, or by submit if the transfer completes at once */
@@ -30,26 +30,26 @@ enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 
 struct block_device {
     const char *name; /* name for messages, such as "virtio-blk at 0xa003e00" */
-    /* The reason why nothing can be read ("there is no card in the slot"), or NULL. If there is a
-     * reason, the fields below are zero, unless the drive was unplugged. */
+    /* Why nothing can be read ("there is no card in the slot"), or NULL. If this is set, the fields
+     * below are zero, unless the drive was unplugged. */
     const char *error_message;
     const char
-        *reason; /* why the last request failed, from the system below; NULL: see err_text() */
+        *reason; /* why the last request failed, as the layer below says; NULL: see err_text() */
     /* Set by the owner of open files on the device; while it is set, the device's USB slot takes no
      * other device (usb.h). */
     bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
-    uint64_t dma_end;      /* the device's DMA reaches only the cores' addresses below this one; for
-                    a buffer beyond, a core must move the data, or the request gives ERR_RANGE. 0:
-                    no limit */
-    uint32_t block_bytes;  /* the device's sector size, a power of two, which partition tables use;
-                              0: 512 */
+    uint64_t dma_end;      /* DMA reaches only CPU addresses below this one. If a buffer is beyond,
+                              a core moves the data, or the request fails with ERR_RANGE. 0: no
+                              limit */
+    uint32_t block_bytes;  /* the device's own sector size, in which partition tables count: a power
+                              of two; 0: 512 */
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* most requests in flight */
     const char *mode;      /* mode of a card's bus, "SDR104" for example; NULL: none */
-    unsigned bus_bits;     /* its data lines */
-    uint32_t bus_hz;       /* its clock */
+    unsigned bus_bits;     /* data lines of the bus */
+    uint32_t bus_hz;       /* clock of the bus */
     bool writable;         /* it can be written; once `done`, a write survives a power cut */
     bool flash;            /* it contains one .ingot from its first byte on, and no file system */
     const uint8_t *memory; /* the address where the whole device can be read as memory; NULL: it
@@ -100,7 +100,7 @@ static inline const char *block_device_reason(const struct block_device *dev, en
     return (e == ERR_IO || e == ERR_TIMEOUT) && dev->reason != NULL ? dev->reason : err_text(e);
 }
 
-/* The part of a queue that one read may take: a quarter is left for simultaneous reads. */
+/* The part of a queue that one read may take; the last quarter is left for other reads. */
 static inline uint32_t block_device_wanted(uint32_t queue_depth)
 {
     return queue_depth - queue_depth / 4;

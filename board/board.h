@@ -27,7 +27,7 @@ struct machine {
     size_t ram_bytes;                   /* all RAM of the machine, for messages */
     unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
     uint64_t core_ids[BOARD_MAX_CORES]; /* the cores' ids in the tree; 0 if there is no tree */
-    /* Relative speeds of the cores from the tree; [0] is 0 if the tree does not give them. */
+    /* The cores' relative speeds, as the tree gives them; [0] is 0 if it does not. */
     uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* features of core 0: bits of enum cpu_feature
                                            (kernels/) */
@@ -44,7 +44,7 @@ struct machine {
     uint64_t date; /* real time at entry_ticks, in seconds since 1970; 0: not known */
 };
 
-/* GPIO lines to which a person may wire things, numbered as in the board's README. Core 0. */
+/* GPIO lines to which a person may wire things, numbered as in the board's README. Core 0 only. */
 struct board_pins {
     /* Returns NULL if the line is free, else the reason why it must not be touched, without a full
      * stop: there is no such line, or the board uses it. The other functions are called only for
@@ -56,7 +56,7 @@ struct board_pins {
     bool (*read)(unsigned line);
 };
 
-/* I2C buses to which a person may wire sensors, numbered as in the board's README. Core 0. */
+/* I2C buses to which a person may wire sensors, numbered as in the board's README. Core 0 only. */
 struct board_i2c {
     /* Reserve the bus and its lines for sensors; nothing is driven yet. Returns NULL on
      * success, else the reason without a full stop. The other functions are called only for usable
@@ -95,8 +95,8 @@ struct board {
      * n_cores and the arguments. Called on core 0 after early_init. If NULL, the tree is needed. */
     void (*describe)(struct machine *machine);
 
-    /* Correct RAM and cores of the device tree, if the board knows better, before RAM is mapped or
-     * used. Called on core 0 after early_init. The member is NULL if the tree is right. */
+    /* Correct the RAM and the cores that the device tree gave, before RAM is mapped or used. Called
+     * on core 0 after early_init. The member is NULL if the tree is right. */
     void (*amend)(struct machine *machine);
 
     void (*putc)(char c); /* blocks while the transmitter is full */
@@ -109,10 +109,10 @@ struct board {
      * if a byte is known to end the sleep. NULL: never sleeps. */
     void (*nap)(void);
     /* Sleep for at most this many microseconds, while waiting for a polled device; an interrupt
-     * ends it. Return at once if no timer would end the sleep. Core 0. NULL: never sleeps. */
+     * ends the sleep. Return at once if no timer would end it. Core 0 only. NULL: never sleeps. */
     void (*rest)(uint32_t micros);
-    /* True once for each Ctrl-C that has arrived before getc returned it; getc then skips it. The
-     * member is NULL if input arrives only by getc. */
+    /* True if a Ctrl-C has arrived that getc has not returned. Then every Ctrl-C so far counts as
+     * handled, and getc skips it. The member is NULL if input arrives only by getc. */
     bool (*interrupted)(void);
     uint32_t (*lost)(void); /* received bytes lost since the last call; or NULL */
     /* Use XON/XOFF: pause the peer before input is lost, and pause output if the peer asks for it.
@@ -135,7 +135,7 @@ struct board {
     uint64_t (*ticks)(void); /* monotonic counter, the same on every core */
     uint64_t (*ticks_hz)(void);
 
-    /* Start core 1 .. n_cores - 1 in entry(arg), on its own stack, with MMU, caches and FPU on.
+    /* Run entry(arg) on `core` (1 .. n_cores - 1), on its own stack, with MMU, caches and FPU on.
      * ERR_NO_DEVICE: firmware refused. */
     enum err (*start_core)(unsigned core, void (*entry)(void *arg), void *arg);
 
@@ -162,15 +162,16 @@ struct board {
     /* Find storage: fill devices[], cards before flash, and return their number (0 ..
      * BOARD_MAX_BLOCK). Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* After find_storage, on core 0 at a prompt: find storage that came or went (runtime/base/platform.h, look). The
-     * member is NULL if the board cannot detect it, or if it never happens. */
+    /* After find_storage, on core 0 at a prompt: find storage that came or went
+     * (runtime/base/platform.h, look). The member is NULL if the board cannot detect this, or if
+     * its storage never changes. */
     struct block_device *(*look_for_storage)(void);
     /* Before find_storage: let a core, not DMA, move the data of cards. The member is NULL if
      * the board has no choice. */
     void (*use_pio)(void);
-    /* Before find_storage: let the DMA of cards reach only the cores' addresses below `end`. Only
-     * few machines need this limit; for tests, the call sets it on any machine. The member is NULL
-     * if the board has no such limit. */
+    /* Before find_storage: let the DMA of cards reach only the cores' addresses below `end`. Only a
+     * few machines need the limit, but tests may set it on any machine. The member is NULL if the
+     * board has no such limit. */
     void (*limit_dma)(uint64_t end);
 
     /* Before find_storage: set the layout of keyboards, an enum keyboard_layout_name
@@ -186,12 +187,12 @@ struct board {
      * reserved for this storage (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
-    /* Show on an LED that a read of the card begins (true) or ends. Reads may overlap; each one
-     * that begins also ends. Cheap. May be NULL. */
+    /* Show on an LED that a read of the card begins (true) or ends. Reads may overlap; each call
+     * with true is followed by one with false. Cheap. May be NULL. */
     void (*activity)(bool active);
 
-    const struct board_pins *pins; /* NULL if the board has no lines for a person */
-    const struct board_i2c *i2c;   /* NULL if the board has no bus for a person */
+    const struct board_pins *pins; /* NULL if the board has no lines that a person may wire */
+    const struct board_i2c *i2c;   /* NULL if the board has no bus that a person may wire */
 
     /* Switch the board's LED on or off, for a panic or a warning that nobody can read. Called on
      * core 0 at any time, even before or in early_init or in a trap, so it maps what it needs
@@ -208,8 +209,8 @@ struct board {
      * never. doing: a constant text for the next start's log ("loading the model"). May be NULL. */
     void (*watchdog)(uint32_t millis, const char *doing);
     /* Report that core 0 is alive. Core 0 calls this again and again while it looks for input,
-     * waits for the card or a USB device, or works on a layer. Another core calls it while that
-     * core shows why the machine stops. Cheap. NULL if watchdog is NULL. */
+     * waits for the card or a USB device, or works on a layer. Other cores call it only while they
+     * show why the machine stops. Cheap. NULL if watchdog is NULL. */
     void (*alive)(void);
     /* Report how the last run ended; every call gives the same answer. NULL if watchdog is NULL. */
     void (*last_run)(struct board_last_run *last);

@@ -38,11 +38,10 @@ struct device_tree_node {
     uint32_t next; /* offset of the first token after the cursor */
 };
 
-/* True if the blob begins as a device tree does, whatever its size. Reads as many bytes as
- * device_tree_bytes. */
+/* True if the blob begins as a device tree does, whatever its size. Reads 4 bytes. */
 bool device_tree_is_one(const void *blob);
 
-/* The size that the blob's header claims; 0 if it is not a device tree, or too large. Reads
+/* The size that the blob's header claims; 0 if it is not a device tree, or too large. Reads at most
  * DEVICE_TREE_HEADER_BYTES bytes. */
 size_t device_tree_bytes(const void *blob);
 
@@ -113,8 +112,8 @@ const char *device_tree_bootargs(const struct device_tree *tree);
 /* Read /chosen linux,initrd-start and -end; false if they are absent, empty or reversed. */
 bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t *size);
 
-/* Go to the node that /chosen stdout-path names by a path or an alias; store the rate after its
- * colon (":115200") in *baud, or 0 if there is none. */
+/* Go to the node that /chosen stdout-path names by a path or an alias; store the rate that follows
+ * a colon (":115200") in *baud, or 0 if there is none. */
 bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
                          uint32_t *baud);
 

@@ -16,8 +16,9 @@ struct cfi_flash {
 };
 
 /* Query the bank at base, whose address window has `bytes` bytes, and fill *out; out->memory is
- * base. The window must be mapped writable for the query, as device memory on real hardware;
- * afterwards it is only read. ERR_NO_DEVICE: the chips do not answer as CFI requires. */
+ * base. The query writes to the window, so it must be mapped writable, and on real hardware as
+ * device memory; afterwards it is only read. ERR_NO_DEVICE: the chips do not answer as CFI
+ * requires. */
 enum err cfi_flash_probe(struct cfi_flash *state, uintptr_t base, size_t bytes,
                          struct block_device *out);
 

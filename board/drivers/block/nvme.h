@@ -1,7 +1,7 @@
 /* Presents the first namespace of an NVMe controller as a block device (NVM Express Base
  * Specification 1.4). The driver polls an admin queue and a pair of queues for transfers; DMA goes
- * straight into the caller's buffer. Blocks have 512 or 4096 bytes; a request may cover parts of
- * blocks of 4096. */
+ * straight into the caller's buffer. Blocks have 512 or 4096 bytes; a request may cover only a part
+ * of a 4096-byte block. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 #define INGOT_BOARD_DRIVERS_BLOCK_NVME_H
 

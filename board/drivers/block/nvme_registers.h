@@ -1,5 +1,5 @@
-/* The driver's files share these registers, queues and identify data of an NVMe controller. Sections
- * are those of the NVM Express Base Specification 1.4. */
+/* Registers, queues and Identify data of an NVMe controller, which the driver's files share.
+ * Sections are those of the NVM Express Base Specification 1.4. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_BLOCK_NVME_REGISTERS_H
 
@@ -23,7 +23,7 @@ enum { /* section 5 */
        ADMIN_IDENTIFY = 0x06,
        ADMIN_SET_FEATURES = 0x09,
 };
-enum { FLAG_SGL = 1 << 6 }; /* 4.2, PSDT: an SGL's first entry gives the place of the data */
+enum { FLAG_SGL = 1 << 6 }; /* 4.2, PSDT: the command's SGL entry says where the data are */
 enum { IO_FLUSH = 0, IO_WRITE = 1, IO_READ = 2 };                              /* section 6 */
 enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1, IDENTIFY_ACTIVE = 2 }; /* 5.15.1, CNS */
 enum { FEATURE_QUEUES = 7 };                                                   /* 5.21.1.7 */
@@ -42,16 +42,16 @@ void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 
-/* In nvme_start.c. Start the controller, from reset to two queues for transfers; n->why has an
- * error message on failure. At each later start, the controller must report the same namespace as
- * at the first start. */
+/* In nvme_start.c. Reset the controller, start it, and create its two queues for transfers; n->why
+ * has an error message on failure. At each later start, the controller must report the same
+ * namespace as at the first start. */
 enum err nvme_start(struct nvme *n);
 
 /* Disable the controller; afterwards it moves no data. Returns ERR_TIMEOUT if it does not stop. */
 enum err nvme_stop(struct nvme *n);
 
-/* In nvme_identify.c: read a page of the device into *facts. Returns NULL on success, else the reason why the device
- * cannot be used. */
+/* In nvme_identify.c: take *facts from a page of Identify data. Returns NULL on success, else the
+ * reason why the device cannot be used. */
 const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 const char *nvme_read_namespace(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
 

@@ -37,7 +37,7 @@ struct virtio_blk {
     uint32_t segment_bytes; /* largest data descriptor */
     uint32_t queue_size;
     uint32_t in_flight;
-    uint32_t most_in_flight; /* most requests in flight so far, for figures and tests */
+    uint32_t most_in_flight; /* most requests in flight so far, for statistics and tests */
     uint32_t idle_polls;     /* since the last answer */
     uint16_t used_seen;
     bool dead;
@@ -51,7 +51,7 @@ bool virtio_blk_is_there(uintptr_t mmio);
 
 /* Set up the device with registers at mmio (mapped, 0x200 bytes) and fill *out. ERR_NO_DEVICE: the
  * slot is empty or has another kind of device. ERR_UNSUPPORTED: a legacy device, or one with large
- * sectors; state->why says what to do. ERR_IO, ERR_TIMEOUT: it refused the set-up. */
+ * sectors; state->why says what to do. ERR_IO, ERR_TIMEOUT: the device refused the set-up. */
 enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block_device *out);
 
 #endif

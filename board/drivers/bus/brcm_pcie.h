@@ -1,5 +1,5 @@
-/* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external port of BCM2712 (Pi 5), with
- * the one device behind it: reset, link, windows, BAR 0. No manual of the blocks is public:
+/* A PCI Express root port with the one device behind it: reset, link, windows, BAR 0. The port is
+ * BCM2711's (Pi 4, CM4), or BCM2712's external one (Pi 5). No manual of the blocks is public:
  * registers, order and waits are those of Linux's and U-Boot's drivers (board/drivers/STEPS.md).
  * This driver has not yet run on hardware, and no emulator has the ports. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
@@ -24,8 +24,8 @@ struct brcm_pcie_place {
                       may be running; 0: none */
     unsigned reset; /* BCM2712: number of the bridge's reset */
     unsigned generation; /* highest generation of the link, 1 to 3 */
-    /* Addresses of the device's registers for the cores, and for the bus (below 4 GiB); whole
-     * MiB. */
+    /* Addresses at which the cores and the bus (below 4 GiB) see the device's registers, and their
+     * size; multiples of 1 MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
     /* The bus address at which the device sees the first 2^inbound_bits bytes of our memory; a
      * multiple of that size. */
@@ -42,16 +42,17 @@ struct brcm_pcie {
     const char *why; /* an error message after an error */
 };
 
-/* Bring up the port, from reset to a device that answers: less than half a second if nothing is
- * plugged in, 1.5 s if the device does not answer. Registers are mapped. ERR_NO_DEVICE: no link;
- * ERR_TIMEOUT, ERR_IO: p->why. */
+/* Bring up the port, from reset to a device that answers. This takes less than 0.5 s if nothing is
+ * plugged in, and 1.5 s if the device does not answer. Registers are mapped. ERR_NO_DEVICE: no
+ * link; ERR_TIMEOUT, ERR_IO: p->why. */
 enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place);
 
 /* A word of the device's configuration space; all ones if the link is down. */
 uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
 
 /* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns the
- * registers' address for the cores, which the caller maps, and their size; if 0, see p->why. */
+ * address at which cores see the device's registers, and sets *bytes to their size; the caller maps
+ * them. If the address is 0, see p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
 /* Report the port, its link and its device, for the option `diag`. `of` is a struct brcm_pcie that

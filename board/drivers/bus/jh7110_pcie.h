@@ -1,7 +1,8 @@
 /* The two PCI Express ports of JH7110 as U-Boot leaves them; this driver brings up nothing. Numbers
- * of clocks and resets are from the maker's tree (starfive,jh7110-crg.h), registers from Linux's
- * clk-starfive-jh71x0.c, reset-starfive-jh7110.c and pcie-starfive.c, because the public part of
- * the TRM only names the blocks. The driver never ran on hardware; no emulator has the ports. */
+ * of clocks and resets are from the maker's device tree (starfive,jh7110-crg.h), registers from
+ * Linux's clk-starfive-jh71x0.c, reset-starfive-jh7110.c and pcie-starfive.c, because the public
+ * part of the TRM only names the blocks. The driver never ran on hardware; no emulator has the
+ * ports. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_JH7110_PCIE_H
 #define INGOT_BOARD_DRIVERS_BUS_JH7110_PCIE_H
 

@@ -18,8 +18,8 @@ struct pci_window {
     uint64_t to_bus;
 };
 
-/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Buses count from 0, the
- * host bridge's first bus. */
+/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Bus 0 is the host
+ * bridge's first bus. */
 struct pci_ecam {
     uintptr_t config; /* configuration space of bus 0 */
     unsigned first_bus, most_buses, n_buses;

@@ -1,8 +1,9 @@
 /* RP1, the Pi 5's I/O chip, behind BCM2712's second PCIe port. The firmware brings the link up and
  * resets it again before it starts an image, unless config.txt says `pciex4_reset=0`. This driver
  * uses what the firmware left and brings nothing up, because RP1's UARTs may be running.
- * Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; the port's registers are those of
- * brcm_pcie.c. This driver has not yet run on hardware, and no emulator has RP1. */
+ * RP1's addresses are from "RP1 Peripherals" (Raspberry Pi, 2023), 2.3.1 and 5; the port's
+ * registers are those of brcm_pcie.c. This driver has not yet run on hardware, and no emulator has
+ * RP1. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 #define INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
 
@@ -12,7 +13,7 @@
 #include "board/err.h"
 
 enum {
-    RP1_USB_0 = 0x200000, /* from `peripherals` on; rp1.dtsi, usb@200000 and usb@300000 */
+    RP1_USB_0 = 0x200000, /* offset from `peripherals`; rp1.dtsi, usb@200000 and usb@300000 */
     RP1_USB_1 = 0x300000,
     RP1_UART_0 = 0x30000, /* rp1.dtsi, serial@30000; GPIO 14 and 15 of the row of 40 pins */
     RP1_UART_BYTES = 0x1000,

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct spi_bus {
-    /* Set the clock to at most hz, or to the controller's slowest rate. */
+    /* Set the clock to at most hz, or to the controller's slowest rate if that is above hz. */
     void (*set_hz)(struct spi_bus *bus, uint32_t hz);
 
     /* Pull the device's chip select low, or release it. */

@@ -76,14 +76,15 @@ struct virtq {
     struct virtq_used *used;
     unsigned which; /* the queue's number at the device */
     uint32_t least,
-        most; /* least and most descriptors for the driver: powers of two up to VIRTQ_MOST */
+        most; /* fewest and most descriptors that the driver can use: powers of two up to
+                 VIRTQ_MOST */
 };
 
 /* True if the registers at mmio (mapped, VIRTIO_BYTES) are those of a device of this kind. */
 bool virtio_is_there(uintptr_t mmio, uint32_t device_id);
 
-/* Reset the device (section 4.2.3.1.1). Returns true if its transfers have stopped, false after a
- * second or more. */
+/* Reset the device (section 4.2.3.1.1). Returns true once its transfers have stopped; false if they
+ * have not after a second or more. */
 bool virtio_stop(uintptr_t mmio);
 
 /* Start, from reset to status bit DRIVER (section 3.1.1). False if the device does not reset. */
@@ -91,7 +92,7 @@ bool virtio_begin(uintptr_t mmio);
 
 enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
 
-/* Accept VIRTIO_F_VERSION_1 and the `wanted` features that the device offers (*taken).
+/* Accept VIRTIO_F_VERSION_1 and those `wanted` features that the device offers; *taken gets these.
  * VIRTIO_TOO_OLD: the device does not offer VERSION_1; VIRTIO_REFUSED: the device rejects features
  * that it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
 enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
@@ -110,8 +111,8 @@ uint32_t virtio_read(uintptr_t mmio, unsigned reg);
 uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
 void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);
 
-/* From now on use these functions for registers at odd addresses, where virtio-mmio has
- * none. */
+/* From now on use these functions for registers whose address is odd; registers of virtio-mmio
+ * never have an odd address. */
 struct virtio_registers {
     uint32_t (*read)(uintptr_t location, unsigned reg);
     uint8_t (*read_byte)(uintptr_t location, unsigned reg);

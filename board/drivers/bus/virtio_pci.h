@@ -15,7 +15,7 @@ struct virtio_pci {
     uint32_t device_id;
     uintptr_t registers, fields; /* the common registers, and the device's own fields */
     uint32_t fields_bytes;
-    uintptr_t notify; /* of queues */
+    uintptr_t notify; /* base of the queues' doorbells */
     uint32_t notify_bytes, notify_step;
     uintptr_t doorbells[VIRTIO_PCI_QUEUES]; /* doorbells of the started queues; 0: none */
 };

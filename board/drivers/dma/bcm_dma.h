@@ -21,8 +21,8 @@ struct bcm_dma {
     _Alignas(64) uint32_t block[16]; /* the control block, in a separate cache line */
 };
 
-/* Take channel `number` (0 to 6, not used by the firmware) of the engine with registers at
- * mmio, mapped. The engine sees memory as the VideoCore does: window.offset is
+/* Take channel `number` (0 to 6, one that the firmware does not use) of the engine whose registers
+ * are at mmio, mapped. The engine sees memory as the VideoCore does: window.offset is
  * 0xc0000000. */
 void bcm_dma_init(struct bcm_dma *dma, uintptr_t mmio, unsigned number, enum bcm_dreq dreq,
                   const struct dma_window *window);

@@ -87,7 +87,8 @@ struct dma_window {
 enum { DMA_LINE_BYTES = 64 }; /* a multiple of every known core's line length */
 
 /* True if the master can write these bytes without harming data next to them. If the master is not
- * coherent, their cache lines must not hold other data, which a core may write meanwhile. */
+ * coherent, the cache lines of these bytes must hold no other data, which a core may write
+ * meanwhile. */
 static inline bool dma_reaches(const struct dma_window *w, const void *buffer, size_t bytes)
 {
     uint64_t start = (uintptr_t)buffer;

@@ -1,6 +1,6 @@
-/* The lines of JH7110's SYS block: 64, each of which can carry one of many signals (JH7110 TRM,
- * "SYS IOMUX CFG"; Linux's pinctrl-starfive-jh7110-sys.c has the same). This driver has not yet run
- * on hardware, and no emulator has the block. */
+/* The 64 lines of JH7110's SYS block, each of which can carry one of many signals (JH7110 TRM, "SYS
+ * IOMUX CFG"; Linux's pinctrl-starfive-jh7110-sys.c has the same). This driver has not yet run on
+ * hardware, and no emulator has the block. */
 #ifndef INGOT_BOARD_DRIVERS_GPIO_JH7110_GPIO_H
 #define INGOT_BOARD_DRIVERS_GPIO_JH7110_GPIO_H
 

@@ -11,11 +11,11 @@ void pi_lines_open(uintptr_t gpio);
 /* Give lines 2 and 3 to the I2C bus. */
 void pi_lines_take_i2c(void);
 
-/* The row's lines as board_pins of struct board; those of the serial line are refused. */
+/* The row's lines, for the member `pins` of struct board. The two of the UART are refused. */
 extern const struct board_pins pi_lines;
 
-/* The reason why a line must not be touched: it is not on the row, or serves to identify a board on
- * top; NULL if it is free. */
+/* The reason why a line must not be touched: it is not on the row, or identifies an add-on board;
+ * NULL if it is free. */
 const char *pi_lines_error_message(unsigned line);
 
 #endif

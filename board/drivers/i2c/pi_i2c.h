@@ -6,12 +6,12 @@
 #include "board/board.h"
 #include "board/drivers/soc/bcm_mailbox.h"
 
-/* Set the addresses of BSC1's and bcm_gpio's registers, and the mailbox that tells the core's
- * clock. Call it before the bus is used; BSC1 is mapped and set up at the first request for a
- * sensor. */
+/* Set the addresses of BSC1's and bcm_gpio's registers, and the mailbox that reports the rate of
+ * the core clock. Call it before the bus is used; BSC1 is mapped and set up at the first request
+ * for a sensor. */
 void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
 
-/* struct board's. */
+/* For the member `i2c` of struct board. */
 extern const struct board_i2c pi_i2c;
 
 #endif

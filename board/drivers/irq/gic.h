@@ -15,7 +15,7 @@
 enum { GIC_MAX_RANGES = 5 };
 
 struct gic {
-    const struct gic_version *version; /* NULL: no usable one */
+    const struct gic_version *version; /* NULL: no usable controller */
     /* Registers: the distributor, then version 2's CPU interface or version 3's regions of
      * redistributors. */
     struct gic_range {
@@ -45,7 +45,7 @@ enum err gic_init(struct gic *gic);
 
 /* Let wake-ups reach the calling core. Call it once on each core, before the core waits or wakes
  * others. If one core cannot receive wake-ups (no controller, or firmware keeps it for itself), all
- * wait by WFE from then on. */
+ * cores wait by WFE from then on. */
 void gic_listen(void);
 
 /* Functions for board.wait and board.wake. gic_wait sleeps in WFI and serves interrupts; a wake-up

@@ -1,6 +1,7 @@
-/* Synopsys' Ethernet controller of version 5 (GMAC, "Ethernet QoS") with a PHY on RGMII, which the JH7110 has twice. One channel is used, and it is
- * polled. Frames are copied, so the device never reads or writes other memory. The caller sets
- * clocks and resets (jh7110_gmac.h). The driver has not run on hardware. */
+/* Synopsys' Ethernet controller (GMAC, "Ethernet QoS"), version 5, with a PHY on RGMII; the JH7110
+ * has two. The driver uses one channel and polls it. Frames are copied, so the device never reads
+ * or writes other memory. The caller sets clocks and resets (jh7110_gmac.h). The driver has not run
+ * on hardware. */
 #ifndef INGOT_BOARD_DRIVERS_NET_DWMAC_H
 #define INGOT_BOARD_DRIVERS_NET_DWMAC_H
 
@@ -62,8 +63,7 @@ struct dwmac {
 enum err dwmac_open(struct dwmac *d, const struct dwmac_setup *setup, uint8_t address[6],
                     const char **why);
 
-/* Stop the controller. Once the caller has put the controller into reset, too, it no longer reads
- * or writes memory. */
+/* Stop the controller. It may still read or write memory until the caller puts it into reset. */
 void dwmac_close(struct dwmac *d);
 
 /* True if the last dwmac_is_up found a link that does not count because of gigabit_only. */

@@ -32,7 +32,7 @@ enum {
     DWMAC_RECEIVE_LIST = 0x111c,
     DWMAC_SEND_TAIL = 0x1120, /* the device stops before the descriptor at this address */
     DWMAC_RECEIVE_TAIL = 0x1128,
-    DWMAC_SEND_LENGTH = 0x112c, /* descriptors, less one */
+    DWMAC_SEND_LENGTH = 0x112c, /* number of descriptors minus one */
     DWMAC_RECEIVE_LENGTH = 0x1130,
     DWMAC_CHANNEL_INTERRUPTS = 0x1134, /* Linux: DMA_CHAN_INTR_ENA */
 };
@@ -43,12 +43,13 @@ enum {
     DWMAC_CONFIG_100 = 1 << 14,  /* else 10, if SLOW */
     DWMAC_CONFIG_SLOW = 1 << 15, /* 10 or 100 Mbit/s */
     DWMAC_CONFIG_NO_PADDING =
-        1 << 20, /* removes padding and checksum of a frame that has a length */
-    DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* removes the checksum of a frame that has a type */
+        1 << 20, /* removes padding and checksum of a frame whose header gives a length */
+    DWMAC_CONFIG_NO_CHECKSUM = 1 << 21, /* removes the checksum of a frame whose header gives a
+                                           type */
 };
 enum { DWMAC_FILTER_ALL_GROUPS = 1 << 4 /* Linux: GMAC_PACKET_FILTER_PM */ };
 enum { DWMAC_QUEUE_0 = 2 << 0 /* the queue receives frames without a priority */ };
-enum { DWMAC_VERSION_5 = 5 /* of bits 7:4 */ };
+enum { DWMAC_VERSION_5 = 5 /* value of bits 7:4 */ };
 enum {
     DWMAC_SEND_FIFO_SHIFT = 6, /* in FEATURES_1, where n means 128 << n bytes */
     DWMAC_RECEIVE_FIFO_SHIFT = 0,
@@ -65,12 +66,13 @@ enum {
 enum {
     DWMAC_QUEUE_WHOLE_SENDS = 1 << 1, /* a frame is sent only when all of it is in the FIFO */
     DWMAC_QUEUE_SENDS_ON = 2 << 2,
-    DWMAC_QUEUE_SENDS_SHIFT = 16, /* the queue's part of the FIFO in units of 256 bytes, less one */
+    DWMAC_QUEUE_SENDS_SHIFT = 16, /* the queue's part of the FIFO in units of 256 bytes, minus
+                                     one */
     DWMAC_QUEUE_WHOLE_RECEIVES = 1 << 5,
     DWMAC_QUEUE_RECEIVES_SHIFT = 20,
 };
 enum { DWMAC_DMA_RESET = 1 << 0 };
-enum { DWMAC_BUS_BURSTS = 7 << 1 /* of 4, 8 and 16 */, DWMAC_BUS_READS_SHIFT = 16 };
+enum { DWMAC_BUS_BURSTS = 7 << 1 /* bursts of 4, 8 and 16 beats */, DWMAC_BUS_READS_SHIFT = 16 };
 enum { DWMAC_CHANNEL_TIMES_8 = 1 << 16, DWMAC_CHANNEL_SKIP_SHIFT = 18 };
 enum {
     DWMAC_ON = 1 << 0,     /* starts the engine of SENDS or RECEIVES */
@@ -88,6 +90,6 @@ enum {
     DWMAC_LAST = 1 << 28,
     DWMAC_FIRST = 1 << 29,
 };
-#define DWMAC_DEVICES (1u << 31) /* the device has it */
+#define DWMAC_DEVICES (1u << 31) /* the device owns the descriptor */
 
 #endif

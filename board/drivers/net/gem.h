@@ -17,7 +17,7 @@ enum {
     GEM_BYTES = 0x1000,     /* of registers */
     GEM_FRAME_BYTES = 1514, /* without the checksum */
     GEM_BUFFER_BYTES = 1536,
-    GEM_SLOTS = 32, /* buffers in each direction: whole cache lines of descriptors */
+    GEM_SLOTS = 32, /* buffers in each direction; their descriptors fill whole cache lines */
     GEM_WORDS = 4,  /* words of a descriptor with 64-bit addresses; with 32-bit addresses: two */
     GEM_QUEUES = 8, /* most queues of a controller; only the first is used */
 };
@@ -27,7 +27,7 @@ struct gem_setup {
     struct dma_window window;
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
-    bool sgmii;   /* the PHY is behind a serial line: phy-mode "sgmii" */
+    bool sgmii;   /* the PHY is connected by SGMII: phy-mode "sgmii" */
     bool rgmii;   /* set the pins' mode to RGMII, because no firmware does */
     unsigned phy; /* address at which the PHY is tried first */
     const uint8_t *

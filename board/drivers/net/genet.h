@@ -1,7 +1,7 @@
-/* Broadcom's GENET of version 5 with a PHY on RGMII, which the Raspberry Pi 4 has. The 256
- * descriptors are registers; one queue in each direction uses some of them, and is polled. Frames
- * are copied, so the device never reads or writes other memory. Clocks, pins and the PHY's delays
- * keep the firmware's settings. The driver has never run on hardware; no emulator has the
+/* Broadcom's Ethernet controller of the Raspberry Pi 4: GENET, version 5, with a PHY on RGMII. The
+ * 256 descriptors are registers; one queue in each direction uses some of them, and is polled.
+ * Frames are copied, so the device never reads or writes other memory. Clocks, pins and the PHY's
+ * delays keep the firmware's settings. The driver has never run on hardware; no emulator has the
  * controller. */
 #ifndef INGOT_BOARD_DRIVERS_NET_GENET_H
 #define INGOT_BOARD_DRIVERS_NET_GENET_H

@@ -34,7 +34,7 @@ enum {
                                      * the wires do (Linux: ID_MODE_DIS) */
 };
 enum { GENET_RECEIVE_ALIGNS = 1 << 1 /* puts two bytes before a frame */ };
-/* A block of 64 bytes stands before each frame, in both buffers (Linux: RBUF_64B_EN). */
+/* A block of 64 bytes comes before each frame, received or sent (Linux: RBUF_64B_EN). */
 enum { GENET_STATUS_BLOCK = 1 << 0 };
 enum {
     GENET_COMMAND_SENDS = 1 << 0,
@@ -69,8 +69,8 @@ enum {
     GENET_ENGINE_CONTROL = GENET_ENGINE + 0x04,
     GENET_ENGINE_STATUS = GENET_ENGINE + 0x08, /* Linux: DMA_STATUS */
     GENET_ENGINE_BURST = GENET_ENGINE + 0x0c,
-    /* Queues of both directions; the device advances one of the two indices, and we advance the
-     * other. */
+    /* Registers of a queue, for both directions; the device advances one of the two indices, and we
+     * advance the other. */
     GENET_QUEUE_POINTER_1 = GENET_QUEUE_AT + 0x00,
     GENET_QUEUE_DEVICE = GENET_QUEUE_AT + 0x08,
     GENET_QUEUE_OURS = GENET_QUEUE_AT + 0x0c,

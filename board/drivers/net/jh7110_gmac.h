@@ -1,6 +1,7 @@
-/* Clocks and resets of the JH7110's two network controllers (dwmac.h), which U-Boot leaves off unless it used the network last. Numbers of clocks and
- * resets, and offsets of registers: Linux's starfive,jh7110-crg.h, clk-starfive-jh7110-{aon,sys}.c, clk-starfive-jh71x0.h, reset-starfive-jh7110.c,
- * dwmac-starfive.c and jh7110.dtsi (facts alone). */
+/* Clocks and resets of the JH7110's two network controllers (dwmac.h), which U-Boot leaves off
+ * unless the network was the last device that it used. Numbers of clocks and resets, and offsets of
+ * registers: Linux's starfive,jh7110-crg.h, clk-starfive-jh7110-{aon,sys}.c, clk-starfive-jh71x0.h,
+ * reset-starfive-jh7110.c, dwmac-starfive.c and jh7110.dtsi (only facts were taken). */
 #ifndef INGOT_BOARD_DRIVERS_NET_JH7110_GMAC_H
 #define INGOT_BOARD_DRIVERS_NET_JH7110_GMAC_H
 
@@ -26,16 +27,17 @@ struct jh7110_gmac_wiring {
 };
 
 /* Reset the controller of the port (0 or 1), start its clocks, and choose RGMII. The port's own
- * clock is set to 125 MHz if it sends with this clock; other dividers stay. Returns NULL, or an
- * error message if the port stays in reset, or is wired for another mode (port 1 of the VisionFive
- * 2 v1.2A uses RMII); in the last case nothing was written. */
+ * clock is set to 125 MHz if the port sends with it; other dividers stay. Returns NULL, or an error
+ * message if the port stays in reset, or is wired for another mode (port 1 of the VisionFive 2
+ * v1.2A uses RMII); in the last case nothing was written. */
 const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
                              const struct jh7110_gmac_wiring *wiring);
 
 /* Put the controller into reset and leave it there. */
 void jh7110_gmac_sleep(const struct jh7110_gmac *g, unsigned port);
 
-/* True if the port sends with its own clock, which supports only 1000 Mbit/s because its divider is short. */
+/* True if the port sends with its own clock, which supports only 1000 Mbit/s because its divider is
+ * too small for lower rates. */
 bool jh7110_gmac_is_gigabit_only(const struct jh7110_gmac *g, unsigned port);
 
 #endif

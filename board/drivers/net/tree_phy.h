@@ -13,9 +13,9 @@ enum tree_phy {
 enum tree_phy tree_phy(const struct device_tree *tree, const struct device_tree_node *node,
                        struct device_tree_node *phy);
 
-/* Find the first node below the controller `node` whose name begins with "ethernet-phy": the maker's
- * trees describe a PHY there without a handle. Returns true with the node in *phy; false if there is
- * none, with *phy past the controller. */
+/* Find the first node below the controller `node` whose name begins with "ethernet-phy": StarFive's
+ * trees describe a PHY there without a handle. Returns true with the node in *phy; false if there
+ * is none, with *phy past the controller. */
 bool tree_phy_first(const struct device_tree *tree, const struct device_tree_node *node,
                     struct device_tree_node *phy);
 

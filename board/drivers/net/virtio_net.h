@@ -15,10 +15,10 @@ enum {
     VIRTIO_NET_SLOTS = 16,          /* buffers in each direction: a power of two */
     VIRTIO_NET_HEADER_BYTES = 12,   /* section 5.1.6 */
     VIRTIO_NET_FRAME_BYTES = 1514,  /* without the checksum */
-    VIRTIO_NET_BUFFER_BYTES = 1536, /* size of a header and a frame */
+    VIRTIO_NET_BUFFER_BYTES = 1536, /* room for a header and a frame */
 };
 
-/* Descriptor n is buffers[n]'s. */
+/* Descriptor n belongs to buffers[n]. */
 struct virtio_net_queue {
     _Alignas(64) struct virtq_desc desc[VIRTIO_NET_SLOTS];
     _Alignas(64) struct virtq_avail avail;

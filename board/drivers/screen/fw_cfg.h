@@ -1,4 +1,4 @@
-/* Files that QEMU passes to a machine's firmware, through its DMA interface (QEMU,
+/* Files that QEMU passes to a machine's firmware, accessed through fw_cfg's DMA interface (QEMU,
  * docs/specs/fw_cfg). The interface sees memory as the cores do. */
 #ifndef INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
 #define INGOT_BOARD_DRIVERS_SCREEN_FW_CFG_H
@@ -28,8 +28,8 @@ struct fw_cfg_file {
  * such device, or it has no DMA. */
 enum err fw_cfg_open(struct fw_cfg *f, uintptr_t mmio);
 
-/* Find a file. ERR_NOT_FOUND; ERR_TIMEOUT: no answer; ERR_IO: an error as answer; ERR_RANGE: there
- * are more than FW_CFG_MAX_FILES files. */
+/* Find a file. ERR_NOT_FOUND; ERR_TIMEOUT: no answer; ERR_IO: the device reports an error;
+ * ERR_RANGE: there are more than FW_CFG_MAX_FILES files. */
 enum err fw_cfg_find(struct fw_cfg *f, const char *name, struct fw_cfg_file *file);
 
 /* Write a file from its beginning. Errors: as above; ERR_RANGE: the file is shorter. */

@@ -10,7 +10,7 @@
 #include "board/machine.h"
 #include "board/screen.h"
 
-/* The fields that QEMU reads of etc/ramfb (hw/display/ramfb.c), big-endian. */
+/* The fields of etc/ramfb that QEMU reads (hw/display/ramfb.c), big-endian. */
 struct ramfb_setup {
     uint64_t address;
     uint32_t format, flags, width, height, pitch;

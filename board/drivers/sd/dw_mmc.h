@@ -46,7 +46,7 @@ struct dw_mmc {
     uint32_t words_left;        /* 4-byte words that a core still has to move; 0: DMA, or no data */
     bool has_dma, has_64_bits;  /* HCON: there is an internal DMA controller, and its addresses have
                                    64 bits */
-    bool dma;                   /* moves the current data */
+    bool dma;                   /* DMA moves the current data */
     bool wakes;                 /* the next command sends 80 clocks first */
     _Alignas(64) union {
         struct dw_mmc_descriptor narrow[DW_MMC_BUFFERS];

@@ -22,14 +22,14 @@ struct jh7110_sd {
     struct sd_card card;
 };
 
-/* The rate of SDIO `slot`'s clock (0, 1) from its dividers; 0 if the rate is not known, or the
- * clock does not run. */
+/* The clock rate of SDIO `slot` (0 or 1), from the clock's dividers; 0 if the rate is not known, or
+ * the clock does not run. */
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 
-/* Start SDIO `slot` (0: eMMC, 1: card) and fill *out. If the slot's clock is off or its reset on,
- * out->error_message says so, and its registers are not touched. `setup` is as for dw_mmc_open,
- * except clock_hz. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is not
- * touched. */
+/* Start SDIO `slot` (0: eMMC, 1: card) and fill *out. If the slot's clock is off or its reset is
+ * active, out->error_message says so, and the slot's registers are not touched. `setup` is as for
+ * dw_mmc_open, except clock_hz. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and out is
+ * not touched. */
 enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,
                         const struct dw_mmc_setup *setup, struct block_device *out);
 

@@ -12,7 +12,7 @@ enum err sd_bus_command(struct sd_host *host, unsigned index, uint32_t argument,
 enum err sd_bus_read(struct sd_host *host, unsigned index, uint32_t argument, uint8_t *data,
                      uint32_t bytes);
 
-/* Call host->ops->set_bus, and note it in the card. */
+/* Call host->ops->set_bus, and store the new settings in *card. */
 enum err sd_bus_set(struct sd_host *host, struct sd_card *card, uint32_t hz, unsigned bits,
                     enum sd_timing timing);
 

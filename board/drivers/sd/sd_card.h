@@ -1,5 +1,5 @@
-/* An SD card or eMMC as a block device: requests queue, one command moves one request, and failed
- * ones are tried again. struct sd_host hides the kind of bus. */
+/* An SD card or eMMC as a block device: requests wait in a queue, one command moves one request,
+ * and failed requests are tried again. struct sd_host hides the kind of bus. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SD_CARD_H
 #define INGOT_BOARD_DRIVERS_SD_SD_CARD_H
 
@@ -43,17 +43,17 @@ struct sd_card {
     unsigned tries;            /* failures of the first request so far */
     uint64_t polled_at, silent_ticks, wait_ticks;
     uint32_t moved;    /* host->moved at the last poll */
-    uint32_t n_errors; /* errors since the start; for figures and tests */
+    uint32_t n_errors; /* errors since the start; for statistics and tests */
     uint32_t n_retunes;
     uint32_t hz; /* clock of the bus in use */
     unsigned bits;
     enum sd_timing timing;
     unsigned tune_index; /* the tuning command of the current timing; 0: none */
     uint64_t tuned_at, lost_at;
-    enum err lost;     /* why */
+    enum err lost;     /* why the card is lost */
     bool needs_stop;   /* CMD12 follows the current transfer */
     enum sd_rung rung; /* in use */
-    enum sd_rung best; /* mode to try first, because errors occurred at faster ones */
+    enum sd_rung best; /* speed to try first; errors occurred at faster ones */
     const char *why;   /* an error message if the card is there but cannot be used */
     char name[40];
     uint8_t scratch[SD_EXT_CSD_BYTES] __attribute__((aligned(64))); /* SCR, switch, EXT_CSD */
@@ -75,7 +75,7 @@ void sd_card_step_down(struct sd_card *card);
  * bus to the best speed that both sides support. ERR_NO_DEVICE: no card answers. */
 enum err sd_bus_identify(struct sd_host *host, struct sd_card *card);
 
-/* host->identify_emmc, likewise. */
+/* For host->identify_emmc: the same for an eMMC. */
 enum err sd_emmc_identify(struct sd_host *host, struct sd_card *card);
 
 #endif

@@ -12,7 +12,7 @@ enum { SD_SWITCH_BYTES = 64, SD_SCR_BYTES = 8, SD_EXT_CSD_BYTES = 512 };
 struct sd_facts {
     uint64_t n_sectors; /* of 512 bytes */
     uint32_t max_hz;    /* clock limit at default timing, from TRAN_SPEED */
-    uint32_t csd[4];    /* as the CID */
+    uint32_t csd[4];    /* words in the order of `cid` */
     uint32_t scr[2];    /* bits 63 to 32 first; eMMC: none */
     uint32_t cid[4];    /* identity of the card; word n has bits 32 n to 32 n + 31 */
     bool is_emmc;
@@ -41,8 +41,8 @@ void sd_facts_scr(struct sd_facts *facts, const uint8_t scr[SD_SCR_BYTES]);
 bool sd_switch_offers(const uint8_t status[SD_SWITCH_BYTES], unsigned group, unsigned number);
 bool sd_switch_chose(const uint8_t status[SD_SWITCH_BYTES], unsigned group, unsigned number);
 
-/* Read the CSD of an eMMC (JESD84-B51 7.3), and the number of sectors from EXT_CSD (7.4), which is
- * exact. */
+/* Read the CSD of an eMMC (JESD84-B51 7.3); the second function reads the exact number of sectors
+ * from EXT_CSD (7.4). */
 enum err sd_facts_emmc_csd(struct sd_facts *facts, const uint32_t csd[4]);
 void sd_facts_emmc_ext_csd(struct sd_facts *facts, const uint8_t ext_csd[SD_EXT_CSD_BYTES]);
 

@@ -24,7 +24,7 @@ enum sd_response { /* Physical Layer 4.9 */
 };
 
 enum sd_closing {                  /* how a transfer of several blocks ends */
-                  SD_CLOSE_ITSELF, /* one block, or CMD23 has told the card the number */
+                  SD_CLOSE_ITSELF, /* one block, or CMD23 has told the card how many blocks */
                   SD_CLOSE_STOP,   /* the controller sends CMD12 after the last block */
 };
 
@@ -52,7 +52,7 @@ struct sd_command {
     uint32_t n_blocks;
     uint32_t reply[4];   /* the response. Short: [0]. Long: bit n of the register is bit n % 32 of
                                  [n / 32]; bits 0 to 7 (CRC and end bit) are 0 */
-    enum sd_fault fault; /* filled where it failed */
+    enum sd_fault fault; /* set if the command failed */
 };
 
 enum sd_timing {                    /* Physical Layer 3.9; eMMC: JESD84-B51 5.3 */
@@ -72,7 +72,7 @@ enum sd_ability {
     SD_CAN_SDR104 = 1 << 5,
     SD_CAN_DDR50 = 1 << 6,
     SD_TUNES_SDR50 = 1 << 7, /* SDR50 needs tuning, too */
-    SD_STOPS = 1 << 8,       /* SD_CLOSE_STOP */
+    SD_STOPS = 1 << 8,       /* the controller supports SD_CLOSE_STOP */
     SD_IS_SPI = 1 << 9,      /* commands and data follow the rules of SPI mode */
     SD_CAN_WRITE = 1 << 10,  /* commands with `write` are allowed, and the card's slide is not at
                                 "lock" */
@@ -99,7 +99,7 @@ struct sd_host_ops {
      * for up to 100 ms. ERR_TIMEOUT: the controller does not answer. */
     enum err (*reset)(struct sd_host *host);
 
-    /* Clock (at most hz), width (1, 4, 8), timing. Blocks for microseconds. */
+    /* Set the clock (at most hz), the width (1, 4, 8) and the timing. Blocks for microseconds. */
     enum err (*set_bus)(struct sd_host *host, uint32_t hz, unsigned bits, enum sd_timing timing);
 
     /* Change the host to 1.8 V, after the card has accepted CMD11 (Physical Layer 4.2.4.2). NULL if
@@ -124,7 +124,7 @@ struct sd_host {
     uint64_t ticks_hz;
     uint32_t abilities;       /* enum sd_ability */
     uint32_t max_hz;          /* of the card's clock */
-    uint32_t capabilities[2]; /* capability registers, for people; 0: none */
+    uint32_t capabilities[2]; /* capability registers, for reports; 0: none */
     uint32_t max_blocks;      /* largest number of blocks in one command, at least 128 */
     uint64_t dma_end;         /* as in struct block_device */
     uint32_t moved;           /* grows with the data that a core has moved */

@@ -1,7 +1,7 @@
-/* SD host controllers of the SD Host Controller Simplified Specification 4.20 ("host") and earlier
- * ones from version 2 on. ADMA2, SDMA or a polling core moves data, over 4 lines (8 for eMMC), with
- * high speed and UHS-I with tuning. All registers are read and written as 32 bits, which every
- * controller of the family accepts. */
+/* SD host controllers by the SD Host Controller Simplified Specification 4.20 ("host"), or by an
+ * earlier version of it, from 2 on. ADMA2, SDMA or a polling core moves data, over 4 lines (8 for
+ * eMMC), with high speed and UHS-I with tuning. All registers are read and written as 32 bits,
+ * which every controller of the family accepts. */
 #ifndef INGOT_BOARD_DRIVERS_SD_SDHCI_H
 #define INGOT_BOARD_DRIVERS_SD_SDHCI_H
 
@@ -46,7 +46,7 @@ struct sdhci_setup {
     uint32_t min_hz;  /* lowest clock of the card; 0: no limit */
     struct dma_window window;
     const struct sdhci_mover *mover; /* NULL: none */
-    void *context;                   /* of the three below */
+    void *context;                   /* for the three functions below */
     void (*switch_power)(void *context,
                          bool on); /* switches the card's supply; NULL if the controller does so */
     enum err (*switch_1v8)(void *context,
@@ -89,8 +89,9 @@ struct sdhci {
 enum err sdhci_open(struct sdhci *s, const struct sdhci_setup *setup);
 
 /* Call it before the machine restarts. If the board switches the signals' supply, power the card
- * off and on at 3.3 V, because the firmware cannot start a card at 1.8 V. Transfers in progress
- * then never end. Blocks for 20 ms, and 100 ms more if the controller does not reset. */
+ * off and on at 3.3 V, because the firmware cannot start a card whose signals are at 1.8 V.
+ * Transfers in progress then never end. Blocks for 20 ms, and 100 ms more if the controller does
+ * not reset. */
 void sdhci_close(struct sdhci *s);
 
 #endif

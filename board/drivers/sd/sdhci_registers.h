@@ -134,7 +134,7 @@ void sdhci_put(const struct sdhci *s, unsigned reg, uint32_t value);
 /* Write a register, after the required gap since the last write. */
 void sdhci_write(struct sdhci *s, unsigned reg, uint32_t value);
 
-/* Wait until gap_hz allows a write after the last one. */
+/* Wait until the required gap since the last write, which depends on gap_hz, is over. */
 void sdhci_wait_gap(const struct sdhci *s);
 
 /* Read words from SDHCI_DATA, or write them to it; this register needs no gap. */

@@ -26,7 +26,7 @@ bool pl011_is_on(uintptr_t base);
 /* Report the registers of the rate, and the clock that they divide; clock_hz 0: not known. */
 struct facts;
 void pl011_facts(const struct pl011 *uart, uint32_t clock_hz, const struct facts *f);
-/* As pl011_facts, for a second line, with facts_add. `of` is a struct pl011. */
+/* The same for a second serial line; a function for facts_add. `of` is a struct pl011. */
 void pl011_second_facts(const void *of, const struct facts *f);
 
 /* The driver for serial_open(), with a struct pl011. If base is 0, bytes to send are dropped. */

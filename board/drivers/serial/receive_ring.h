@@ -12,8 +12,8 @@
 
 enum { RECEIVE_RING_CTRL_C = 3 };
 
-/* A ring is empty if all members but `bytes` and `size` are zero; RECEIVE_RING(memory) makes one over
- * an array. Positions count bytes since the start and never wrap. */
+/* A ring is empty if all members but `bytes` and `size` are zero; RECEIVE_RING(memory) makes an
+ * empty one over an array. Positions count bytes since the start and never wrap. */
 struct receive_ring {
     _Atomic uint64_t put, taken;   /* each is written only by its own side */
     _Atomic uint64_t after_ctrl_c; /* position after the last Ctrl-C that arrived */

@@ -26,7 +26,7 @@ struct serial_uart {
     int (*receive)(void *uart);             /* the next byte with the flags above, or
                                                SERIAL_NOTHING */
     bool (*send)(void *uart, uint8_t byte); /* false if the transmitter is full */
-    void (*listen)(void *uart);             /* interrupt when bytes have arrived */
+    void (*listen)(void *uart);             /* let the UART interrupt when bytes have arrived */
     void (*drain)(void *uart);              /* wait until the last bit has left */
 };
 
@@ -42,8 +42,8 @@ void serial_keep_byte(uint8_t byte);
 void serial_open(const struct serial_uart *driver, void *uart);
 
 /* Add a second UART to the console, after serial_open: output goes to both, and input comes from
- * either. The second UART is polled often enough for a FIFO of 16 bytes at 115200 baud, and left
- * out if it stops sending. */
+ * either. The second UART is polled often enough for a FIFO of 16 bytes at 115200 baud, and ignored
+ * once it can no longer send. */
 void serial_also(const struct serial_uart *driver, void *uart);
 
 /* From now on also receive by this interrupt, so that serial_idle() may sleep. Call it after
@@ -59,8 +59,8 @@ void serial_drain(void);
 bool serial_receive(void);
 
 /* Add another source of input, such as a keyboard: `take` gives a byte or -1. Core 0 calls `take`
- * whenever it looks for input, and more often than it looks at an idle line. Up to four sources,
- * each context once; more are ignored. */
+ * whenever it looks for input, and it then wakes from its sleep more often than for the UART alone.
+ * Up to four sources, each context once; more are ignored. */
 void serial_join(int (*take)(void *context), void *context);
 
 /* Look at every source; returns true if a byte waits for serial_getc. */

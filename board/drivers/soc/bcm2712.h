@@ -9,8 +9,8 @@ enum { BCM2712_UART_LINES = 2 };
 
 /* List the possible interrupts of UART10 (INTIDs); returns their number. `id` is the register of
  * product and stepping, with 0x2712 in the upper half and 0x21 (C1) or 0x30 (D0) in the lowest
- * byte; any other value gives both lines. The tree is not used, because a D0 with an older card
- * loads the tree of C1. */
+ * byte; any other value gives both lines. The tree is not used, because a D0 loads C1's tree if the
+ * files on the card are older. */
 unsigned bcm2712_uart_lines(uint32_t id, uint32_t lines[BCM2712_UART_LINES]);
 
 #endif

@@ -12,8 +12,8 @@
 
 #include "board/err.h"
 
-/* The longest answer that we request. Only the boot arguments are text, for which other programs
- * allow this size. A firmware may limit a message's length. */
+/* The longest answer that we request; other programs allow this size for the boot arguments, the
+ * only text. A firmware may limit a message's length. */
 enum { BCM_MAILBOX_BYTES = 0x40, BCM_MAILBOX_MAX_ANSWER = 2048 };
 
 enum bcm_tag {

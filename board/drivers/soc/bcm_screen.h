@@ -10,8 +10,9 @@
 
 /* Open the display and map its pixels as cached memory. Written pixels must be flushed, because the
  * VideoCore does not see the cores' caches. ERR_NO_DEVICE: no display is attached, or there is no
- * mailbox; ERR_NO_SPACE: the firmware has no memory for it; ERR_UNSUPPORTED: its answer is
- * impossible, or it does not know the questions; other errors as bcm_mailbox_ask, mmu_map. */
+ * mailbox; ERR_NO_SPACE: the firmware has no memory for the pixels; ERR_UNSUPPORTED: the firmware's
+ * answer is impossible, or the firmware does not know the tags; other errors as bcm_mailbox_ask,
+ * mmu_map. */
 enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen);
 
 #endif
