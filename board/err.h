@@ -17,7 +17,7 @@ enum err {
     ERR_BAD_FILESYSTEM = -8, /* FAT32 present and damaged */
     ERR_TOO_FRAGMENTED = -9, /* the file has more extents than the table can hold */
     ERR_BAD_MAGIC = -10,     /* not an .ingot file */
-    ERR_BAD_VERSION = -11,   /* .the .ingot file has a version that this build cannot read */
+    ERR_BAD_VERSION = -11,   /* the .ingot file has a version that this build cannot read */
     ERR_BAD_HEADER = -12,    /* a field of the header is out of bounds */
     ERR_BAD_CHECKSUM = -13,  /* CRC-32C of a section or extent does not match */
     ERR_TRUNCATED = -14,     /* the file is shorter than its header says */
@@ -29,7 +29,8 @@ enum err {
     ERR_BAD_TOKENIZER = -20, /* the tokenizer section is malformed, or has no token for a text */
     ERR_BAD_MODEL = -21,     /* a model file of another format (GGUF, llama2.c) is malformed */
     ERR_REMOVED = -22,       /* the card was taken out, or another one is in its place */
-    ERR_NOT_SIGNED = -23,    /* the image has a key, but the file has no valid signature by it */
+    ERR_NOT_SIGNED = -23,    /* the image has a key, but the file has no valid signature made with
+                                it */
     ERR_COUNT = 24
 };
 

@@ -1,5 +1,6 @@
-/* Facts about a machine, for a report that somebody sends back: the option `diag`. The code that knows a fact
- * reports it under a name, and the code that asked prints it. Reporting changes nothing on the machine. */
+/* Facts about a machine, for the report of the option `diag`, which users can send us. The code
+ * that knows a fact reports it under a name, and the code that asked prints it. Reporting changes
+ * nothing on the machine. */
 #ifndef INGOT_BOARD_FACTS_H
 #define INGOT_BOARD_FACTS_H
 
@@ -9,7 +10,8 @@ enum fact_kind { FACT_HEX, FACT_COUNT, FACT_HZ, FACT_BYTES, FACT_MILLIDEGREES };
 
 struct facts {
     void *context;
-    /* name: lower case, "uart clock". name and text stay valid until the call returns. */
+    /* name: in lower case, such as "uart clock". name and text stay valid until the call
+     * returns. */
     void (*number)(void *context, const char *name, enum fact_kind kind, uint64_t value);
     void (*text)(void *context, const char *name, const char *text);
     /* Report n words of a register or a property, in order. */
@@ -18,7 +20,7 @@ struct facts {
 
 /* Add a driver to the report, even if it failed to open: `diag` calls tell(of, ...). The same
  * arguments are added only once; after FACTS_SOURCES drivers, others are left out. `of` must stay
- * valid. Core 0. */
+ * valid. Core 0 only. */
 enum { FACTS_SOURCES = 16 };
 void facts_add(void (*tell)(const void *of, const struct facts *f), const void *of);
 /* Let all added drivers report, in the order in which they were added. */

@@ -15,16 +15,16 @@ enum { IRQ_MAX_TAKEN = 16, IRQ_MOST_VAIN = 10000 };
  * again. fn returns true if it found something to do. If fn finds nothing IRQ_MOST_VAIN
  * times in a row, the line is disabled, because it would keep core 0 busy. fn may
  * interrupt a kernel, so it uses no floating point, no vectors, no function of the C
- * library, and at most 4 KiB of stack (board/isa.h). Call it on core 0, after early_init has found
- * a controller.
+ * library, and at most 4 KiB of stack (board/isa.h). Call irq_take on core 0, after early_init has
+ * found a controller.
  *
  * ERR_NO_DEVICE: no controller, or no such line; ERR_BAD_ARGUMENT: the line is taken; ERR_NO_SPACE:
  * IRQ_MAX_TAKEN lines are taken; ERR_UNSUPPORTED: firmware keeps the line for itself; ERR_TIMEOUT:
  * the controller does not answer. After an error fn is not called. */
 enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context);
 
-/* Let the timer of core 0 end core_idle (board/isa.h, core_timer_start), and test this. Errors:
- * those of irq_take; ERR_TIMEOUT: the timer does not end core_idle. */
+/* Let the timer of core 0 end core_idle (board/isa.h, core_timer_start), and test that it does.
+ * Errors: those of irq_take; ERR_TIMEOUT: the timer does not end core_idle. */
 enum err irq_take_timer(void);
 
 /* Return how often a line was disabled because no function had taken it, or the function found

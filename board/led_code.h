@@ -19,7 +19,7 @@ struct led {
     uint64_t ticks_hz; /* 0 if not known: then the times are estimates */
 };
 
-/* Show `code` once and leave the LED dark. This takes 2.5 s, and 0.4 s for each short flash. The
+/* Show `code` once and leave the LED dark. This takes 2.5 s, plus 0.4 s for each short flash. The
  * function ends even if the counter stands still. Only one core may call it at a time. */
 void led_code_show(const struct led *led, unsigned code);
 

@@ -1,6 +1,6 @@
 /* Parts of a machine that were found but ignored, because there are more than a bound of ours
  * allows (docs/HARDWARE.md, "Bounds"). The code that has a bound calls left_out_note, and boot's
- * log reports all notes in one line. Core 0. */
+ * log reports all notes in one line. Core 0 only. */
 #ifndef INGOT_BOARD_LEFT_OUT_H
 #define INGOT_BOARD_LEFT_OUT_H
 

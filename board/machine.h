@@ -48,12 +48,12 @@ struct board_last_run {
     enum board_run_end {
         BOARD_RUN_UNKNOWN,   /* the power was off, or the machine was switched off properly */
         BOARD_RUN_RESTARTED, /* by restart() */
-        BOARD_RUN_RESET,     /* from outside */
+        BOARD_RUN_RESET,     /* by a reset from outside */
         BOARD_RUN_HUNG,      /* by the watchdog */
     } end;
     bool armed;                    /* a watchdog was armed: it may have caused the reset */
-    uint32_t alive_millis;         /* time from that start to the last alive(), or 0 */
-    char doing[BOARD_DOING_BYTES]; /* what the run was doing then; "": not known */
+    uint32_t alive_millis;         /* time from the start of that run to its last alive(), or 0 */
+    char doing[BOARD_DOING_BYTES]; /* what the run was doing at that time; "": not known */
 };
 
 #endif

@@ -15,9 +15,9 @@
 .endm
 
 /* The end of both ISAs' Image headers, 64 bytes after the entry. toolchain/pack_image.py
- * packs the bytes after the first image_head_bytes, of which the code ends at
- * image_code_bytes, stores their packed size in the first word, and refuses images larger
- * than image_pack_room. A freshly linked image is not packed. */
+ * packs the bytes after the first image_head_bytes (code up to image_code_bytes, then data) and
+ * stores their packed size in the first word. It refuses an image whose packed size exceeds
+ * image_pack_room. A freshly linked image is not packed. */
 .macro packing
     .globl image_packed
 image_packed:

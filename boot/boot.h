@@ -22,8 +22,7 @@ _Static_assert(STACK_CORES == BOARD_MAX_CORES, "a stack for every core");
 extern uint8_t image_start[], text_start[], text_end[], rodata_start[], rodata_end[];
 extern uint8_t data_start[], data_end[]; /* data, then BSS */
 extern uint8_t stacks_start[]; /* STACKS_BYTES of stacks, then free RAM, which C does not address */
-/* The address of this symbol is that of the device tree, if the firmware passes none; 0:
- * unknown. */
+/* The address of this symbol is the device tree's, for firmware that passes none; 0: unknown. */
 extern uint8_t image_device_tree_address[];
 
 struct device_tree;

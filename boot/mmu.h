@@ -35,7 +35,7 @@ uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping);
  * 2^bits bytes, maps a block; otherwise it points to a table. */
 bool mmu_entry_is_block(uint64_t entry, unsigned bits);
 
-/* Return the entry that points to a table, and the table of an entry. */
+/* Return the entry that points to a table; the second function returns an entry's table. */
 uint64_t mmu_entry_table(const uint64_t *table);
 uint64_t *mmu_entry_to_table(uint64_t entry);
 

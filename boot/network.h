@@ -1,5 +1,5 @@
 /* The network of an image with NETWORK=yes (docs/LAN.md), off unless net= asks for it. Images
- * without it use no_network.c. Core 0. */
+ * without NETWORK=yes use no_network.c. Core 0 only. */
 #ifndef INGOT_BOOT_NETWORK_H
 #define INGOT_BOOT_NETWORK_H
 

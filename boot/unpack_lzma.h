@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The models depend on a byte's place within the shortest instruction, not on the byte before it:
- * LZMA's lc is 0, and 1 << lp and 1 << pb are UNPACK_PLACES. Compressed instructions of RISC-V have
- * 2 bytes; with 4 places an image with a network takes 1,600 bytes more. `packing` in boot/asm.h
- * tells toolchain/pack_image.py the number. */
+/* The probability models depend on a byte's place within the shortest instruction, not on the byte
+ * before it: LZMA's lc is 0, and 1 << lp and 1 << pb are UNPACK_PLACES. Compressed instructions of
+ * RISC-V have 2 bytes; with 4 places an image with a network takes 1,600 bytes more. `packing` in
+ * boot/asm.h tells toolchain/pack_image.py the value of UNPACK_PLACES. */
 #ifdef __riscv
 enum { UNPACK_PLACES = 2 };
 #else

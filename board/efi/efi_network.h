@@ -1,5 +1,5 @@
-/* The network of a machine with EFI firmware: frames through its SimpleNetwork protocol (UEFI 2.10, 24.1), polled. The functions are those
- * of struct board_network. Core 0. */
+/* The network of a machine with EFI firmware: frames through its SimpleNetwork protocol (UEFI 2.10,
+ * 24.1), polled. The functions are those of struct board_network. Core 0 only. */
 #ifndef INGOT_BOARD_EFI_EFI_NETWORK_H
 #define INGOT_BOARD_EFI_EFI_NETWORK_H
 

@@ -39,8 +39,8 @@ bool efi_uart_open(const struct device_tree *tree);
  * Panics if the firmware provides no memory. */
 void efi_memory_take(struct machine *machine);
 
-/* Read the boot arguments: ingot.txt beside the program, else in the volume's root folder, then the
- * load options. */
+/* Read the boot arguments: first \EFI\BOOT\ingot.txt of our volume, or \ingot.txt if there is none,
+ * then the load options. */
 void efi_options_read(struct machine *machine);
 
 /* Return the firmware's time in seconds since 1970; 0: no clock, or it was never set. */

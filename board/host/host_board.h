@@ -37,8 +37,9 @@ bool host_streams_open(bool interactive);
  * first was read acts as SIGINT did before this call. */
 void host_streams_take_interrupts(void);
 
-/* Describe this computer in *m: cores online, features, and RAM. The RAM is the address space that `memory` requests and
- * gets, which costs nothing until it is used. Returns false after reporting that there is no memory. */
+/* Describe this computer in *m: cores online, features, and RAM. Its RAM is address space that is
+ * reserved as `memory` requests; a page costs nothing until it is used. Returns false after
+ * reporting that there is no memory. */
 bool host_machine(struct machine *m, struct host_memory *memory);
 
 #endif

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 struct host_memory {
-    /* what is asked for */
+    /* what the caller requests */
     uint64_t most;    /* the most bytes to reserve; 0: as many as possible */
     uint64_t mapped;  /* bytes of files that will be mapped in addition */
-    unsigned threads; /* that will be started */
+    unsigned threads; /* number of threads that will be started */
     const char *root; /* prefix of /proc and /sys, for tests; NULL: none */
-    /* what it is */
+    /* what host_memory_reserve has reserved */
     void *base; /* reserved addresses: pages are allocated when they are written */
     size_t bytes;
     const char *limit; /* name of the limit that applied, such as "ulimit -v"; NULL: the computer's

@@ -1,5 +1,5 @@
 /* Simulated GPIO lines keep the level that is written and print it on standard error, so that a
- * model that acts can be tried on this computer. */
+ * model that switches lines can be tried on this computer. */
 #ifndef INGOT_BOARD_HOST_HOST_PINS_H
 #define INGOT_BOARD_HOST_HOST_PINS_H
 

@@ -22,8 +22,9 @@ void host_terminal_take_ctrl_c(bool as_byte);
 /* Restore the terminal; async-signal-safe. Does nothing if the terminal is not open. */
 void host_terminal_close(void);
 
-/* Return the next byte of a message that we send for the terminal, or -1: the width, at first and
- * after each change, or Ctrl-L when the program continues after a stop. */
+/* Return the next byte of a message that we send in the terminal's name, or -1 if there is none.
+ * The message is the width (at first and after each change), or Ctrl-L (when the program continues
+ * after a stop). */
 int host_terminal_news(void);
 
 /* True if a message was returned in part, and more of it will follow. */

@@ -8,9 +8,9 @@
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
 #define BOARD_PCIE 0xfd500000         /* bcm2711.dtsi, pcie0 */
-#define BOARD_PCIE_WINDOW 0x600000000 /* its ranges */
+#define BOARD_PCIE_WINDOW 0x600000000 /* its `ranges` */
 #define BOARD_GENET 0xfd580000        /* ethernet@7d580000 */
-#define BOARD_SCB_END 0x400000000     /* what its bus reaches */
+#define BOARD_SCB_END 0x400000000     /* end of the addresses that GENET's bus reaches */
 #define BOARD_DMA 0xfe007000
 #define BOARD_MAILBOX 0xfe00b880
 #define BOARD_WATCHDOG 0xfe100000

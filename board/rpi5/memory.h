@@ -9,7 +9,7 @@
 
 #define BOARD_PCIE 0x1000110000        /* the external connector */
 #define BOARD_RP1_PCIE 0x1000120000    /* never reset this port: RP1's UARTs are behind it */
-#define BOARD_PCIE_RESCAL 0x1000119500 /* of all ports */
+#define BOARD_PCIE_RESCAL 0x1000119500 /* shared by all ports */
 #define BOARD_PCIE_WINDOW 0x1b80000000
 #define BOARD_RESETS 0x1001504318
 #define BOARD_SD 0x1000fff000

@@ -1,4 +1,4 @@
-/* Converts adapters (LoRA) of other formats to Ingot's own: GGUF files, and folders of PEFT. Host
+/* Converts adapters (LoRA) of other formats, GGUF files and PEFT folders, to Ingot's own. Host
  * only. */
 #ifndef INGOT_FLASH_IMAGE_ADAPTER_H
 #define INGOT_FLASH_IMAGE_ADAPTER_H

@@ -23,8 +23,8 @@ enum err adapter_config_read(struct source *s, const uint8_t *text, size_t bytes
                              struct adapter_config *c);
 void adapter_config_free(struct adapter_config *c);
 
-/* Find lora_alpha of a module, named as in the file of weights. Refuses a module that is not in the
- * configuration, and a rank other than the module's r. Errors as above. */
+/* Find lora_alpha of the module with this name, as in the file of weights. Refuses a module that is
+ * not in the configuration, and a rank other than the module's r. Errors as above. */
 enum err adapter_config_module(struct source *s, const struct adapter_config *c, const char *module,
                                uint32_t rank, float *alpha);
 

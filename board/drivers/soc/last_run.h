@@ -10,10 +10,10 @@
 
 /* Map the page uncached, report how the last run ended, and begin the record of this run. Call
  * once, on core 0. `fired` is true if a register says that the watchdog's block caused the last
- * reset. The register also says so after restart() and power_off(), and after other programs, so
- * `fired` counts only if the record shows an armed watchdog and no end of the run. If `fired` is
- * false, such a record gives BOARD_RUN_RESET, because a Pi 4 whose card was at 1.8 V loses the
- * register's contents. */
+ * reset. The register also says so after restart() and power_off(), and after resets by other
+ * programs, so `fired` counts only if the record shows an armed watchdog and no end of the run. If
+ * `fired` is false, such a record gives BOARD_RUN_RESET, because a Pi 4 whose card was at 1.8 V
+ * loses the register's contents. */
 void last_run_open(struct board_last_run *last, bool fired);
 
 /* Note that this run is alive `millis` after its start. */

@@ -26,7 +26,7 @@ bool psci_is_there(void);
  * core 0 and wait in the pen of boot/arm64/start.S. */
 enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* board.restart and board.power_off. */
+/* For board.restart and board.power_off. */
 void psci_restart(void);
 void psci_power_off(int status) __attribute__((noreturn));
 

@@ -1,6 +1,6 @@
-/* The common parts of the family's boards: console, mailbox, cores, health, power. A board provides
- * addresses and pins. A machine is one board, so functions that need nothing else are direct
- * members of struct board: .health = raspberry_pi_health. */
+/* The common parts of the Raspberry Pi boards: console, mailbox, cores, health, power. A board
+ * provides addresses and pins. There is only one machine, so functions that need nothing more from
+ * the board are direct members of struct board: .health = raspberry_pi_health. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
 #define INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H
 
@@ -50,7 +50,7 @@ struct raspberry_pi {
     unsigned n_reads; /* number of reads of the card in progress; above 0, the LED is on */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
-    uint32_t n_alive;           /* calls */
+    uint32_t n_alive;           /* number of calls of raspberry_pi_alive */
     bool pio;                   /* a core moves the card's data, after raspberry_pi_use_pio */
     uint64_t dma_end;           /* limit from raspberry_pi_limit_dma; 0: the hardware's limit */
     uint32_t reset_status;      /* reset status as the firmware left it */
@@ -83,8 +83,8 @@ void raspberry_pi_open_console(struct raspberry_pi *pi);
 void raspberry_pi_set_baud(uint32_t baud);
 uint32_t raspberry_pi_best_baud(uint32_t most);
 
-/* For board.describe: fill RAM below the VideoCore's share and above 1 GiB, four cores, and the
- * arguments. */
+/* For board.describe: fill in the RAM below the VideoCore's share and above 1 GiB, the four cores,
+ * and the arguments. */
 void raspberry_pi_describe(struct machine *machine);
 
 /* Fetch the other cores through the word that the firmware makes them poll: the tree's
@@ -96,7 +96,7 @@ void raspberry_pi_fetch_cores(struct raspberry_pi *pi);
 /* For board.start_core: start a core that was fetched. */
 enum err raspberry_pi_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
-/* board.facts, of this machine. */
+/* For board.facts: report the facts of this machine. */
 void raspberry_pi_tell(struct raspberry_pi *pi, const struct facts *f);
 
 /* The model in bits 4 to 11 of the revision code. */

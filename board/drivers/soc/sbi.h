@@ -39,8 +39,8 @@ void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes)
  * firmware may record. Returns only if the firmware cannot. */
 void sbi_power_off(int failed);
 
-/* Switch off by firmware without SRST (5.9). OpenSBI stops the hart if the machine has no power
- * switch. */
+/* Switch the machine off, for firmware without SRST (5.9). OpenSBI stops the hart if the machine
+ * has no power switch. */
 void sbi_shutdown_legacy(void);
 
 /* Restart the machine, by SRST. Returns only if the firmware cannot. */

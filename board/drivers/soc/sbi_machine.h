@@ -25,8 +25,8 @@ struct sbi_machine_ns16550 {
     unsigned shift, width; /* as ns16550_init takes them */
 };
 
-/* For early_init: open the console at the firmware's rate. The console uses an interrupt if tree
- * and controller have one; otherwise it is polled. */
+/* For early_init: open the console at the firmware's rate. The console uses its interrupt if the
+ * tree names one and the PLIC delivers it; otherwise it is polled. */
 void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
 
 /* For consoles that are not a 16550: after serial_open, receive by the interrupt that the
@@ -41,7 +41,7 @@ void sbi_machine_leave_out(uint64_t hart);
 struct machine;
 void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t last);
 
-/* board.ticks_hz and board.start_core. */
+/* For board.ticks_hz and board.start_core. */
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 enum {
-    KEYBOARD_REPORT_BYTES = 8, /* modifiers, nothing, six keys */
+    KEYBOARD_REPORT_BYTES = 8, /* modifiers, an unused byte, six keys */
     KEYBOARD_HELD = 6,
-    KEYBOARD_OUT = 64, /* most waiting bytes, a power of two; more typed bytes are lost */
+    KEYBOARD_OUT = 64, /* most waiting bytes, a power of two; bytes typed beyond these are lost */
     KEYBOARD_DELAY_MS = 400,
     KEYBOARD_REPEAT_MS = 33,
     KEYBOARD_LED_CAPS = 2,
@@ -25,7 +25,7 @@ struct keyboard_keys {
     uint32_t repeat_at;
     uint16_t dead; /* the accent that waits for its letter; 0: none */
     uint8_t out[KEYBOARD_OUT];
-    unsigned put, taken; /* positions in it */
+    unsigned put, taken; /* positions in `out` */
 };
 
 /* Process a report of `bytes` bytes. Times are milliseconds of a clock that may wrap. */

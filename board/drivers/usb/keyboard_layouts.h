@@ -22,10 +22,10 @@ struct keyboard_layout {
 };
 extern const struct keyboard_layout keyboard_layouts[KEYBOARD_LAYOUTS];
 
-/* The index of a usage's character in the rows; KEYBOARD_KEYS: it has none. */
+/* The index of a usage's character in the rows; KEYBOARD_KEYS if the usage has no character. */
 unsigned keyboard_position(uint8_t usage);
 
-/* 0: nothing. `with`: bit 0 Shift, bit 1 AltGr. */
+/* The character at a position; 0: none. `with`: bit 0 Shift, bit 1 AltGr. */
 uint16_t keyboard_character(const struct keyboard_layout *layout, unsigned position, unsigned with);
 
 /* The letter with the accent, or 0. The second function returns the accent by itself. */

@@ -13,11 +13,11 @@ struct usb {
     struct xhci host;
     struct usb_storage drives[USB_DRIVES];
     struct block_device devices[USB_DRIVES];
-    bool is_told[USB_DRIVES]; /* the last report of usb_open or usb_look says that it is there */
+    bool is_told[USB_DRIVES]; /* usb_open or usb_look last reported the drive as present */
     unsigned n_drives;
     struct block_device
-        refused; /* stands for a device that cannot be used: one too many, or a drive with open
-                                    files that is refused */
+        refused; /* reports a device that cannot be used: one too many, or a refused one that may be
+                    a drive with open files */
     struct usb_keyboard keyboard;
     uint64_t looked, looked_for_drives; /* ticks of the last looks at the ports */
     uint64_t restart;                   /* ticks before which looks do not start the controller */
@@ -36,12 +36,11 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
 /* A source for serial_join: the next typed byte, or -1. Notices keyboards that come and go. */
 int usb_take(void *usb);
 
-/* Find a drive that came, went or came back, at any controller of the machine; of the new devices at
- * a controller, each call takes one.
- * Its error_message says why it cannot be used, or that it was unplugged. NULL: no drive changed. A
- * new drive is ignored if every slot is taken. A device that is `in_use` stays with its drive;
- * another device may get a new drive. Call it on core 0 while no data are awaited, because a drive
- * may take long to get ready. */
+/* Find a drive that came, went or came back, at any controller of the machine; each call takes only
+ * one of a controller's new devices. The error_message of the returned device says why it cannot be
+ * used, or that it was unplugged. NULL: no drive changed. A new drive is ignored if every slot is
+ * taken. A device that is `in_use` stays with its drive; another device may get a new drive. Call
+ * it on core 0 while no data are awaited, because a drive may take long to get ready. */
 struct block_device *usb_look(void);
 
 /* True if a keyboard is attached to any controller. */

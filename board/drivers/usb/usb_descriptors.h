@@ -46,7 +46,8 @@ bool usb_is_disk(const uint8_t data[36]);
  * *code: the additional sense code and, in its lower byte, the qualifier. */
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code);
 
-/* READ CAPACITY (10) and (16) (SBC-3, 5.15, 5.16): blocks, and the bytes of one. */
+/* Read the answer to READ CAPACITY (10) or (16) (SBC-3, 5.15, 5.16): return the number of blocks,
+ * and store the bytes of one. */
 uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes);
 uint64_t usb_read_capacity_16(const uint8_t data[32], uint32_t *block_bytes);
 

@@ -13,7 +13,7 @@ struct usb_keyboard {
     _Alignas(64) struct usb_ends ends;
     struct keyboard_keys keys;
     unsigned faults; /* number of consecutive failed reports */
-    unsigned losses; /* number of times it was released since the last good report */
+    unsigned losses; /* number of times the keyboard was released since the last good report */
     bool lit;        /* the LED of Caps Lock is on */
 };
 
@@ -24,7 +24,7 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
  * and must be released. */
 bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host);
 
-/* It is gone. Errors as xhci_detach. */
+/* Release the keyboard, because it is gone. Errors as xhci_detach. */
 enum err usb_keyboard_close(struct usb_keyboard *k, struct xhci *host);
 
 #endif

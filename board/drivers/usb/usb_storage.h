@@ -64,8 +64,8 @@ struct usb_storage {
 };
 
 /* Find the first drive at the places from `first` to `last` of a started controller, and fill *out.
- * If it cannot be used, out->error_message says why. s->place is its place. ERR_NO_DEVICE: there is
- * no drive. */
+ * If the drive cannot be used, out->error_message says why. s->place is the drive's place.
+ * ERR_NO_DEVICE: there is no drive. */
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out);
 
@@ -92,7 +92,7 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Ask the reader of an attached drive that rests whether the card was changed in the slot of a
+/* Ask the reader of an attached, idle drive whether the card was changed in the slot of a
  * released drive of the same reader. If so, release s, and mark its place as new to drives. */
 void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released);
 
@@ -101,8 +101,9 @@ void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released);
  * distinguish them. */
 void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 
-/* True if nothing is in flight, after at most this time; read-ahead data that nobody took may have
- * arrived by then. Also true if only a start of the controller can end it. */
+/* Wait for at most this time until nothing is in flight, and return true if so; read-ahead data
+ * that nobody took may have arrived by then. Also true if only a start of the controller can end
+ * the requests. */
 bool usb_storage_rests(struct usb_storage *s, uint32_t ms);
 
 #endif

@@ -27,9 +27,9 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
 /* Ask why the last command failed, which also clears the reason: the sense key and *code. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 
-/* Find the unit, the size and the lock of a drive that is addressed and configured. Most errors set
- * s->why. ERR_IO with s->no_modes: start the drive again, without the question after which it fell
- * silent. */
+/* Find the unit and the size of a drive that is addressed and configured, and whether it refuses
+ * writes. Most errors set s->why. ERR_IO with s->no_modes: start the drive again, without the
+ * command after which it fell silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 
 #endif

@@ -18,9 +18,9 @@ enum {
     XHCI_GAP =
         16, /* space after a ring, in TRBs: a VL805 reads 64 bytes ahead, keeps them, and would take
                them for those of another ring */
-    XHCI_EVENTS = 256, /* more events than current commands and transfers can cause */
+    XHCI_EVENTS = 256, /* more events than all commands and transfers in flight can cause */
     XHCI_SLOTS = 12,
-    XHCI_KEPT = 8, /* unrequested events of a device */
+    XHCI_KEPT = 8, /* most events that are kept until their device asks for them */
     XHCI_SCRATCH =
         64, /* pages that a controller may need for itself: a VL805 needs 31, the maximum is 1023
                (5.3.4) */
@@ -32,14 +32,14 @@ enum {
     XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
 
-/* News of a place: a device came, or a hub there was released and may work again, and it was not yet
- * tried as a keyboard, a drive or a hub. */
+/* News of a place: a device that came, or a released hub that may work again, was not yet tried
+ * there as a keyboard, a drive or a hub. */
 enum {
     XHCI_NEW_TO_KEYBOARDS = 1,
     XHCI_NEW_TO_DRIVES = 2,
     XHCI_NEW_TO_HUBS = 4,
     XHCI_NEW = 7,
-    XHCI_NO_HUB = 8, /* it was tried, or is too far away, and is not a hub */
+    XHCI_NO_HUB = 8, /* the device was tried and is not a hub, or is behind too many hubs */
 };
 
 enum {
@@ -149,7 +149,7 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place);
 enum err xhci_detach(struct xhci *x, struct xhci_device *d);
 bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 
-/* True if a device is at the place that no struct xhci_device of this controller has. *fresh: the
+/* True if the place has a device for which this controller has no struct xhci_device. *fresh: the
  * device came since the last reset of the place, or xhci_clear_change; x->news notes this, too. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
@@ -157,11 +157,12 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 void xhci_clear_change(struct xhci *x, uint32_t place);
 
 /* Open the device at the place if it is a hub, and switch its ports on. A device is tried once after
- * it came. ERR_NO_DEVICE: the device is not a hub, or is behind five others. ERR_NO_SPACE: there are too many hubs, and
- * x->left_out says so, once. ERR_BUSY: it was tried before, and may be a hub that does not work. */
+ * it came. ERR_NO_DEVICE: the device is not a hub, or is behind five other hubs. ERR_NO_SPACE:
+ * there are too many hubs, and x->left_out says so, once. ERR_BUSY: the device was tried before,
+ * and may be a hub that does not work. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
-/* True for a port of a released hub that xhci_hub_open may open again: the hub, or one before it, is
- * there and was not tried yet. */
+/* True for a port of a released hub that xhci_hub_open may open again, because this hub, or one
+ * between it and the controller, is there and was not tried yet. */
 bool xhci_hub_returns(struct xhci *x, uint32_t place);
 /* Release hubs that were pulled. */
 void xhci_hub_look(struct xhci *x);
@@ -183,8 +184,8 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 /* Make the endpoints ready. */
 enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_ends *ends);
 
-/* Put a transfer into a ring; xhci_ring hands over all that was put at once. tell: its end causes
- * an event. */
+/* Put a transfer into a ring; xhci_ring hands over everything that was put, in one step. tell: the
+ * transfer's end causes an event. */
 void xhci_put(struct xhci *x, struct xhci_ring *ring, const void *data, uint32_t bytes,
               uint32_t packet, bool tell);
 void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id);

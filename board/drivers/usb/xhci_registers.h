@@ -32,7 +32,7 @@ enum { /* 5.4.8 */
        PORT_POWER = 1 << 9,
        PORT_CONNECT_CHANGE = 1 << 17,
        PORT_RESET_CHANGE = 1 << 21,
-       PORT_CHANGES = 0x7f << 17, /* a one clears */
+       PORT_CHANGES = 0x7f << 17, /* writing a one clears the bit */
        PORT_KEPT = PORT_POWER | 3 << 14 | 7 << 25,
 };
 enum { /* 5.5.1, 5.5.2, of interrupter 0, from the runtime base */

@@ -26,7 +26,7 @@ enum { EFI_ACPI_CAPACITY = 1024 };
  * NULL: *cores is filled. */
 const char *efi_acpi_read_cores(const void *rsdp, uint64_t self, struct efi_acpi_cores *cores);
 
-/* Set capacity[0 .. n) to relative speeds of the cores; this is a first guess, which measured
+/* Set capacity[0 .. n) to relative speeds of the cores; this is a first estimate, which measured
  * shares replace. Strengths give only an order, so the lowest counts as half of the highest. All
  * are 0 if the strengths are equal. */
 void efi_acpi_capacities(const struct efi_acpi_cores *cores, uint32_t *capacity);

@@ -1,8 +1,8 @@
-/* Between efi_core.c, efi_cores.c and start.S. */
+/* Shared by efi_core.c, efi_cores.c and start.S. */
 #ifndef INGOT_BOARD_EFI_X86_64_EFI_CORE_H
 #define INGOT_BOARD_EFI_X86_64_EFI_CORE_H
 
-/* Store the function that the core will run after core_begin has brought it to core_start. */
+/* Store the function that `core` will run after core_begin has led to core_start. */
 void core_keep_job(unsigned core, void (*entry)(void *arg), void *arg);
 
 void core_start(unsigned core) __attribute__((noreturn));
