@@ -46,8 +46,8 @@ struct machine {
 
 /* GPIO lines to which a person may wire things, numbered as in the board's README. Core 0 only. */
 struct board_pins {
-    /* Returns NULL if the line is free, else the reason why it must not be touched, without a full
-     * stop: there is no such line, or the board uses it. The other functions are called only for
+    /* Returns NULL if the line is free, else the reason, without a full stop, why it must not be
+     * touched: there is no such line, or the board uses it. The other functions are called only for
      * usable lines. */
     const char *(*error_message)(unsigned line);
     /* Make the line an input, or an output with the level `high`; an output has that level at once. */
@@ -68,8 +68,9 @@ struct board_i2c {
     enum err (*read)(unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
 
-/* Ethernet; runtime/base/platform.h describes the functions. Core 0. tree: the machine's device tree; its blob is NULL if there is
- * none. board_network is in a board's network.c, which only images with NETWORK=yes have. */
+/* Ethernet; runtime/base/platform.h describes the functions. Core 0 only. tree: the machine's
+ * device tree; its blob is NULL if there is none. board_network is in a board's network.c, which
+ * only images with NETWORK=yes have. */
 struct device_tree;
 struct board_network {
     const char *(*open)(const struct device_tree *tree, uint8_t address[6]);
@@ -86,7 +87,7 @@ extern const struct board_network board_network;
 struct board {
     const char *name;
 
-    /* Set up console, cores and all other devices but storage, and map them (board/isa.h). dtb: a
+    /* Set up and map console, cores and all other devices except storage (board/isa.h). dtb: a
      * checked device tree that stays readable, or NULL if there is none. Runs on core 0 with the
      * MMU on and nothing but the image mapped. */
     void (*early_init)(const void *dtb);
@@ -121,8 +122,9 @@ struct board {
 
     /* From now on the board stores received bytes in `memory` until getc takes them; bytes that
      * already wait move there. `bytes`, the size of `memory`, is a power of two. Before this call
-     * the board uses a few KiB of its own. Core 0. ERR_BAD_ARGUMENT: `bytes` is not a power of two,
-     * or more bytes are waiting. The member is NULL if the sender waits for getc. */
+     * the board uses a few KiB of its own. Core 0 only. ERR_BAD_ARGUMENT: `bytes` is not a power of
+     * two, or less than the number of waiting bytes. The member is NULL if the sender waits for
+     * getc. */
     enum err (*set_input_buffer)(uint8_t *memory, size_t bytes);
 
     void (*set_baud)(uint32_t baud); /* first sends pending output; NULL if the rate is fixed or
@@ -145,7 +147,7 @@ struct board {
     uint32_t spin_micros;
     void (*yield)(void); /* let other programs run while a core polls; NULL if there are none */
     /* Idle time of all processors since the last call, in thousandths of a processor; -1: not
-     * known. Core 0. The member is NULL if no other program shares the processors. */
+     * known. Core 0 only. The member is NULL if no other program shares the processors. */
     int (*idle_processors)(void);
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */

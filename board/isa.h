@@ -62,8 +62,9 @@ void core_interrupts_restore(bool on);
  * then sleep, so that no interrupt is taken between the check and the sleep. */
 void core_idle(void);
 
-/* Let the calling core's timer interrupt it once, after this many ticks (board.ticks). Mask interrupts
- * first: the timer only ends core_idle, and only if irq_take_timer has confirmed that it does. */
+/* Let the timer of the calling core interrupt the core once, after this many ticks (board.ticks).
+ * Mask interrupts first: the timer only ends core_idle, and only if irq_take_timer has confirmed
+ * that it does. */
 void core_timer_start(uint64_t ticks);
 void core_timer_stop(void);
 

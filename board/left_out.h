@@ -23,7 +23,7 @@ enum left_out {
     LEFT_OUT_COUNT
 };
 
-/* Note n more parts of this kind, with `bytes` in total (0: they have none). */
+/* Note n more parts of this kind, with `bytes` in total (0 for parts that have no size). */
 void left_out_note(enum left_out kind, uint32_t n, uint64_t bytes);
 
 /* Write all notes since the last call into text (`bytes` bytes), cut if too long: "4 cores (8 is

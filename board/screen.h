@@ -12,7 +12,8 @@ struct board_screen {
     uint32_t pitch; /* bytes from one row to the next, a multiple of 8 */
     uint32_t bits;  /* bits per pixel, little-endian: 16 (from the top: 5 red, 6 green, 5 blue) or
                        32 (from the top: 8 unused, 8 red, 8 green, 8 blue) */
-    /* Make written pixels (bytes) visible to the display. NULL if nothing needs to be done. */
+    /* Make `bytes` bytes of written pixels visible to the display. NULL if nothing needs to be
+     * done. */
     void (*flush)(const void *pixels, size_t bytes);
     const char *error_message; /* error message if there is a display but no picture; else NULL */
     const char

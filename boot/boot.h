@@ -58,7 +58,7 @@ uint64_t core_random(void);
  * runs. */
 void cpu_detect(const struct device_tree *tree, struct machine *machine);
 
-/* Describe the core that runs this: how it was entered and which core it is. */
+/* Report facts about the calling core: how the image was entered on it, and its id registers. */
 struct facts;
 void core_facts(const struct facts *f);
 

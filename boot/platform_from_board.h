@@ -5,8 +5,8 @@
 #include "board/board.h"
 #include "runtime/base/platform.h"
 
-/* Fill *p from `board`, which has found its devices (board.early_init), and from the machine; both
- * outlive it. features: see struct platform_cores. Core 0. */
+/* Fill *p from `board`, which has found its devices (board.early_init), and from *machine; both
+ * outlive *p. features: see struct platform_cores. Core 0 only. */
 void platform_from_board(struct platform *p, const struct machine *machine,
                          uint32_t (*features)(void *context, unsigned n));
 

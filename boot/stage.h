@@ -4,8 +4,7 @@
 
 /* Each value is the number of short flashes after a long one. */
 enum boot_stage {
-    BOOT_STAGE_PAGES = 1, /* page tables for the image, MMU
-                           * off; also while no value is set */
+    BOOT_STAGE_PAGES = 1, /* page tables for the image, MMU off; also if no stage was entered yet */
     BOOT_STAGE_TREE,      /* finding and copying the device tree */
     BOOT_STAGE_BOARD,     /* board.early_init: interrupts, firmware, console */
     BOOT_STAGE_MEMORY,    /* the console works: finding RAM and cores */

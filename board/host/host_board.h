@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "board/host/host_memory.h"
 
-/* on: from now on, write text to standard error, as log lines; off: write it where replies go. */
+/* From now on write text to standard error, as log lines, if `on`; else where replies go. */
 void host_console_to_log(bool on);
 
 /* Send replies to file descriptor fd (1 at first), and forget earlier errors. */

@@ -32,8 +32,9 @@ static inline uint64_t core_set_others(const struct core_set *set, unsigned word
     return self / CORE_SET_BITS == word ? cores & ~((uint64_t)1 << self % CORE_SET_BITS) : cores;
 }
 
-/* SBI takes windows of 64 hart ids, and ids may be far apart. Removes the lowest hart of *cores (one word of a set, not 0), and all
- * others within its window; `harts` has each core's id. Returns the mask of the removed harts, whose bit 0 is hart *base. */
+/* SBI takes windows of 64 hart ids, and ids may be far apart. Removes the hart with the lowest id
+ * from *cores (one word of a set, not 0), and all others whose ids are less than 64 higher; `harts`
+ * has each core's id. Returns the mask of the removed harts, whose bit 0 is hart *base. */
 static inline uint64_t core_set_take_window(const uint64_t *harts, unsigned word, uint64_t *cores,
                                             uint64_t *base)
 {

@@ -29,8 +29,9 @@ struct rp1_link {
 };
 
 /* Check the link and find where it leads; the port's registers are mapped. The function writes only
- * the bits that make memory visible. ERR_NO_DEVICE: RP1 is held in reset, and the error message
- * says what to do; ERR_UNSUPPORTED: the link is not set up in the known way. */
+ * the configuration index, and the bits that switch memory and bus mastering on. ERR_NO_DEVICE: RP1
+ * is held in reset, and the error message says what to do; ERR_UNSUPPORTED: the link is not set up
+ * in the known way. */
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
 
 /* Report the link as it was found, for the option `diag`. `of` is a struct rp1_link that was

@@ -40,7 +40,7 @@ enum {
     DWMAC_CONFIG_RECEIVES = 1 << 0,
     DWMAC_CONFIG_SENDS = 1 << 1,
     DWMAC_CONFIG_FULL = 1 << 13,
-    DWMAC_CONFIG_100 = 1 << 14,  /* else 10, if SLOW */
+    DWMAC_CONFIG_100 = 1 << 14,  /* with SLOW: 100 Mbit/s, else 10 */
     DWMAC_CONFIG_SLOW = 1 << 15, /* 10 or 100 Mbit/s */
     DWMAC_CONFIG_NO_PADDING =
         1 << 20, /* removes padding and checksum of a frame whose header gives a length */

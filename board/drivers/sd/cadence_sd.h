@@ -17,9 +17,9 @@ struct cadence_sd {
 
 /* Wake the controller if the firmware has not, start it and the card, and fill *out. setup->mmio:
  * all registers, mapped, CADENCE_SD_BYTES; sysreg: the PolarFire SoC's SYSREG, mapped,
- * CADENCE_SYSREG_BYTES. 3.3 V only. Waits up to a second for the slot's switch. If no card can be
- * used, out->error_message says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, and
- * out is not touched. */
+ * CADENCE_SYSREG_BYTES. 3.3 V only. Waits up to a second until the slot's switch is stable. If no
+ * card can be used, out->error_message says why. ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers
+ * there, and out is not touched. */
 enum err cadence_sd_open(struct cadence_sd *sd, const struct sdhci_setup *setup, uintptr_t sysreg,
                          struct block_device *out);
 

@@ -35,7 +35,7 @@ enum sd_rung {
 struct sd_card {
     struct sd_host *host;
     struct sd_facts facts;
-    uint16_t rca; /* by sd_bus_identify */
+    uint16_t rca; /* the card's address on the bus */
     enum sd_card_state state;
     struct block_request *queue[SD_CARD_DEPTH]; /* a ring; the first request is on the bus */
     unsigned first, n_queued;

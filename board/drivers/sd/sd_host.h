@@ -138,7 +138,7 @@ struct sd_host {
 /* Wait `micros` microseconds, as protocols require. */
 void sd_host_delay(const struct sd_host *host, uint32_t micros);
 
-/* Microseconds in ticks, rounded up. */
+/* Convert microseconds to ticks, rounded up. */
 uint64_t sd_host_ticks(const struct sd_host *host, uint64_t micros);
 
 /* Start a command and poll until it ends, at most a second; stop it if it fails. */

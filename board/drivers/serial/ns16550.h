@@ -23,11 +23,13 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
 /* The driver for serial_open(), with a struct ns16550. If base is 0, bytes to send are dropped. */
 extern const struct serial_uart ns16550_serial;
 
-/* Set 8N1 and the rate nearest to `baud` that divides clock_hz, after the last byte has left. */
+/* Set 8N1 and the rate nearest to `baud` that the UART can make from clock_hz, after the last byte
+ * has left. */
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud);
 
 /* Report rate and state of the line, for the option `diag`. `of` is the address of the member self,
- * because the struct must not be const: reading the rate switches registers. */
+ * which points to the struct: reading the rate switches registers, so the struct itself cannot be
+ * const. */
 struct facts;
 void ns16550_facts(const void *of, const struct facts *f);
 

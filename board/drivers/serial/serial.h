@@ -30,9 +30,9 @@ struct serial_uart {
     void (*drain)(void *uart);              /* wait until the last bit has left */
 };
 
-/* Keep the bytes that have arrived, before the driver turns the UART's FIFOs on, which empties
- * them. The UART's interrupt must be off. Damaged bytes are noise of a line without a peer and do
- * not count as lost. */
+/* Keep the bytes that have arrived. Call this before the driver turns the UART's FIFOs on, which
+ * empties them. The UART's interrupt must be off. Damaged bytes are noise of a line without a peer
+ * and do not count as lost. */
 void serial_keep(const struct serial_uart *driver, void *uart);
 
 /* As serial_keep, for one byte that the driver has read. */

@@ -14,7 +14,8 @@ struct sifive_uart {
  * UART. */
 void sifive_uart_init(struct sifive_uart *uart, uintptr_t base);
 
-/* Set the rate nearest to `baud` that divides clock_hz; waits for the last byte first. */
+/* Set the rate nearest to `baud` that the UART can make from clock_hz; waits for the last byte
+ * first. */
 void sifive_uart_set_baud(struct sifive_uart *uart, uint64_t clock_hz, uint32_t baud);
 
 /* The driver for serial_open(), with a struct sifive_uart. If base is 0, bytes to send are

@@ -72,8 +72,8 @@ struct bcm_mailbox {
 void bcm_mailbox_init(struct bcm_mailbox *m, uintptr_t base);
 
 /* Ask a question with `n` words of `values`, which the answer replaces. ERR_NO_DEVICE: no mailbox;
- * ERR_TIMEOUT: no answer within a second, and the mailbox is not used again; ERR_UNSUPPORTED: the
- * firmware does not know the tag. */
+ * ERR_TIMEOUT: no answer within a second, and the mailbox is not used again, or another core's
+ * question has not ended after two; ERR_UNSUPPORTED: the firmware does not know the tag. */
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n);
 
 /* Ask for a text. Sets *bytes to the text's full length. If the length exceeds

@@ -18,8 +18,9 @@ bool bcm_watchdog_restarted(uintptr_t base);
 /* The whole reset status, for a person to read. */
 uint32_t bcm_watchdog_status(uintptr_t base);
 
-/* Restart now. The second function stops the machine forever: the firmware finds a mark and goes to
- * sleep. Both functions return, and the machine is reset within a millisecond. */
+/* Restart now. The second function stops the machine forever: it leaves a mark that makes the
+ * firmware sleep after the reset. Both functions return, and the machine is reset within a
+ * millisecond. */
 void bcm_watchdog_restart(uintptr_t base);
 void bcm_watchdog_halt(uintptr_t base);
 

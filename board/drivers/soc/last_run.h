@@ -19,7 +19,7 @@ void last_run_open(struct board_last_run *last, bool fired);
 /* Note that this run is alive `millis` after its start. */
 void last_run_alive(uint32_t millis);
 
-/* Note what the run does from now on, with or without a watchdog. doing: a constant. */
+/* Note what the run does from now on, with or without a watchdog. doing: a constant text. */
 void last_run_doing(const char *doing, bool armed);
 
 /* Note that the run ends normally; restarting is true if the machine then restarts. */

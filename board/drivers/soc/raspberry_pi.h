@@ -50,7 +50,7 @@ struct raspberry_pi {
     unsigned n_reads; /* number of reads of the card in progress; above 0, the LED is on */
     uint32_t watchdog_millis; /* 0: not armed */
     uint64_t start_ticks, fed_ticks;
-    uint32_t n_alive;           /* number of calls of raspberry_pi_alive */
+    uint32_t n_alive;           /* number of calls of raspberry_pi_alive in QEMU */
     bool pio;                   /* a core moves the card's data, after raspberry_pi_use_pio */
     uint64_t dma_end;           /* limit from raspberry_pi_limit_dma; 0: the hardware's limit */
     uint32_t reset_status;      /* reset status as the firmware left it */

@@ -47,7 +47,7 @@ enum {
     XHCI_SPEED_LOW,
     XHCI_SPEED_HIGH,
     XHCI_SPEED_SUPER
-}; /* 7.2.2.1.1; more are faster */
+}; /* 7.2.2.1.1; higher values are faster */
 
 struct xhci_trb { /* 4.11 */
     uint64_t data;
