@@ -1,19 +1,19 @@
 /* The contents of a board's card except the models: the image, the board's own files with their fields filled in,
  * firmware by the board's maker, and a README. These files come from one folder per board:
  *   NAME/ingot.bin          the image
- *   NAME/card/about         lines "image NAME-ON-THE-CARD"; "firmware FILE...": files from which every such board
- *                           starts; "trees FILE=BOARDS...": files that only some boards need (FILE!BOARDS: they do not
- *                           start without it); "more PATTERN...": further files to copy; "licence FILE": the licence of
- *                           that firmware; "table mbr": the loader reads no GPT; "slot N": the loader looks at that
- *                           partition; "most_words N": the loader takes that many characters of boot arguments; "loader
- *                           TYPE MAGIC...": the loader wants a payload in its own partition of that
- *                           type. Without "image" the card has only models
+ *   NAME/card/about         lines "image NAME-ON-THE-CARD"; "firmware FILE...": files that every such board needs
+ *                           to start; "trees FILE=BOARDS...": files that only some boards need (FILE!BOARDS: these
+ *                           boards do not start without the file); "more PATTERN...": further files to copy;
+ *                           "licence FILE": the licence of that firmware; "table mbr": the loader reads no GPT;
+ *                           "slot N": the loader reads that partition; "most_words N": the loader takes at most N
+ *                           characters of boot arguments; "loader TYPE MAGIC...": the loader wants a payload in a
+ *                           separate partition of that type. Without "image" the card has only models
  *   NAME/card/words         boot arguments, if the board has its own
- *   NAME/card/wiring.txt    of the serial line
+ *   NAME/card/wiring.txt    how to wire the serial line
  *   NAME/card/readme.txt    the README, with fields to fill in
  *   NAME/card/files/...     the board's files, with fields to fill in
- * The build makes these folders (card.mk), and a release contains them. The name "efi" stands for one card for every
- * EFI machine, with the images of all boards whose names begin with "efi-". */
+ * The build makes these folders (card.mk), and a release contains them. The name "efi" means one card that starts
+ * every EFI machine: it has the images of all boards whose names begin with "efi-". */
 #ifndef INGOT_FLASH_IMAGE_CARD_BOARD_H
 #define INGOT_FLASH_IMAGE_CARD_BOARD_H
 
@@ -40,7 +40,7 @@ struct card_board {
     bool mbr_only;       /* its first loader cannot read a GPT */
     unsigned slot;       /* number of the partition that its loader reads; 0: the first */
     unsigned most_words; /* most characters of boot arguments that its loader takes, counted in
-                            card_words_append's text; 0: no limit */
+                            the text from card_words_append; 0: no limit */
     uint8_t loader_type
         [16]; /* type of the GPT partition with a payload for the board's first loader ... */
     uint32_t loader_magics[2]; /* ... the payload starts with one of these; 0: there is no
@@ -58,7 +58,7 @@ struct card_words {
     const char *
         for_board; /* the board for which the card is made, named as in BOARDS of "trees"; NULL: all boards of the
                       image */
-    const char *where; /* ends "the models", for the README */
+    const char *where; /* follows "the models" in the README: "", or ", on the other partition" */
     const char *version;
 };
 
@@ -91,7 +91,7 @@ struct card_place {
     const char *value;
 };
 
-/* Read the file at path and fill in its fields (a NULL name ends the list). The caller frees the
+/* Read the file at path and fill in its fields (a NULL name ends `places`). The caller frees the
  * text. A line that consists of one field with the value "" is dropped. crlf: lines end as on
  * Windows. NULL: errno says why. */
 char *card_fill_in(const char *path, const struct card_place *places, bool crlf, size_t *bytes);
@@ -99,8 +99,9 @@ char *card_fill_in(const char *path, const struct card_place *places, bool crlf,
 /* Read the whole file into allocated memory, with a NUL at its end. NULL: errno says why. */
 char *card_read_text(const char *path);
 
-/* Escape boot arguments so that U-Boot passes them on unchanged: after `append` in an extlinux.conf, and as a value
- * in a text that U-Boot imports. The caller frees the text; NULL: out of memory. */
+/* Escape boot arguments so that U-Boot passes them on unchanged: (append) after `append` in an
+ * extlinux.conf, or (env) as a value in a text that U-Boot imports. The caller frees the text;
+ * NULL: out of memory. */
 char *card_words_append(const char *words);
 char *card_words_env(const char *words);
 
@@ -122,13 +123,13 @@ struct card_maker_files {
     struct card_maker_file *files; /* sorted by name */
     uint32_t n, room;
     const char *path;
-    struct mapping map; /* mapping of the archive; data NULL: it is a folder */
+    struct mapping map; /* mapping of the archive; data NULL: `path` is a folder */
     struct card_zip zip;
 };
 
-/* List the maker's files at path, which remains the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT
- * (neither a folder nor an archive), ERR_BAD_HEADER (a damaged archive); error_message says why, with
- * the path. Close it after errors as well. */
+/* List the maker's files at path, which remains the caller's. ERR_NOT_FOUND, ERR_IO,
+ * ERR_BAD_ARGUMENT (neither a folder nor an archive), ERR_BAD_HEADER (a damaged archive);
+ * error_message says why, with the path. Close *f after errors as well. */
 enum err card_maker_open(struct card_maker_files *f, const char *path, char *error_message,
                          size_t error_message_bytes);
 void card_maker_close(struct card_maker_files *f);

@@ -43,13 +43,13 @@ struct card_image {
 struct card_layout {
     enum card_format format;
     uint64_t sectors;    /* of the card */
-    uint64_t start, n;   /* the partition */
+    uint64_t start, n;   /* first sector of the partition, and number of its sectors */
     uint32_t reserved;   /* before the first FAT */
     uint32_t fat;        /* sectors of each FAT: FAT32 has two, exFAT one */
     uint32_t heap;       /* before the first cluster */
     uint32_t n_own;      /* clusters at the start for exFAT's bitmap and up-case table */
     uint32_t cluster;    /* sectors of a cluster */
-    uint32_t n_clusters; /* that there are ... */
+    uint32_t n_clusters; /* all clusters ... */
     uint32_t n_used;     /* ... and those in use */
 };
 
@@ -78,10 +78,10 @@ struct card_options {
 void card_image_open(struct card_image *c, enum card_format format);
 void card_image_close(struct card_image *c);
 
-/* Add a file under a name such as "models/x.ingot", and the folders of its name. Its contents are
- * those of the host's file at path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO,
- * ERR_BAD_ARGUMENT (FAT32 does not allow the name, or the card has the same name, perhaps with
- * other capitals), ERR_NO_SPACE (longer than CARD_MOST_FILE_BYTES on FAT32). */
+/* Add a file under a name such as "models/x.ingot", and the folders of its name. Its contents
+ * are those of the host's file at path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO,
+ * ERR_BAD_ARGUMENT (FAT32 does not allow the name, or the card already has it, perhaps with other
+ * capitals), ERR_NO_SPACE (longer than CARD_MOST_FILE_BYTES on FAT32). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
 enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
@@ -101,8 +101,8 @@ const char *card_name_error_message(const char *name);
 /* True if two names are equal when ASCII capitals are ignored, as on FAT32. */
 bool card_names_equal(const char *a, const char *b);
 
-/* Set n_slots and short_name of entry i; no earlier entry of its folder has the same short
- * name. */
+/* Set n_slots and short_name of entry i; the short name differs from those of all earlier
+ * entries of its folder. */
 void card_name_entry(struct card_image *c, uint32_t i);
 
 /* Write a name as UTF-16 to units[CARD_MOST_UNITS + 1] and return its length. If the length is

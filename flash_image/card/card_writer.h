@@ -18,7 +18,7 @@ struct card_writer {
     uint8_t *piece; /* buffer for a part of a file */
 };
 
-/* Set report->error_message; ERR_IO. */
+/* Set w->report->error_message, and return ERR_IO. */
 __attribute__((format(printf, 2, 3))) enum err card_refuse(struct card_writer *w,
                                                            const char *format, ...);
 
@@ -28,7 +28,7 @@ enum err card_put(struct card_writer *w, uint64_t offset, const void *data, size
 /* The offset of a cluster on the card. */
 uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster);
 
-/* Write the partition table for n volumes on a card of that many sectors. ERR_IO. */
+/* Write the partition table for n volumes on a card of `sectors` sectors. ERR_IO. */
 enum err card_put_table(struct card_writer *w, const struct card_options *o,
                         const struct card_layout *const *volumes, unsigned n, uint64_t sectors);
 

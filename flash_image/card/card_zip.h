@@ -22,7 +22,7 @@ struct card_zip_entry {
     size_t name_bytes;
     uint64_t bytes;
     uint64_t packed_bytes;
-    uint64_t at; /* its own header */
+    uint64_t at; /* offset of its local header */
     uint32_t crc32;
     uint16_t flags, method;
 };

@@ -16,8 +16,8 @@ struct jinja_text chat_without_tail(struct jinja_text t, struct jinja_text tail)
 size_t chat_common_head(struct jinja_text a, struct jinja_text b);
 size_t chat_common_tail(struct jinja_text a, struct jinja_text b);
 
-/* Return the start of the <...> or [...] that contains byte n of the text, and set *end to the byte
- * after it. Returns n if there is none around byte n. */
+/* Return the start of the <...> or [...] that contains byte n of the text, and set *end to the
+ * byte after it. Return n if no marker contains byte n. */
 size_t chat_marker_around(struct jinja_text t, size_t n, size_t *end);
 
 /* The largest number of bytes, at most n, that can be cut from the start of t (or from its end)

@@ -17,8 +17,9 @@ struct chat_derived {
 bool chat_derive(struct prober *p, struct chat_derived *d);
 
 /* True if a form and the template write the same for further probes: with and without a system
- * prompt, with one to three turns, and, if the form can, without thoughts. False: `difference`
- * (of `room` bytes) shows the first difference. chat: the section with the form's strings. */
+ * prompt, with one to three turns, and, if the form can suppress thoughts, without them. False:
+ * `difference` (of `room` bytes) shows the first difference. chat: the section with the form's
+ * strings. */
 bool chat_check(struct prober *p, const struct ingot_chat *chat, bool no_system, char *difference,
                 size_t room);
 

@@ -1,5 +1,5 @@
-/* Conversations made up to learn what a chat template writes, and the code that runs the template
- * on them. */
+/* Invented conversations that show what a chat template writes, and the code that runs the
+ * template on them. */
 #ifndef INGOT_FLASH_IMAGE_CHAT_PROBE_H
 #define INGOT_FLASH_IMAGE_CHAT_PROBE_H
 

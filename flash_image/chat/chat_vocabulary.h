@@ -18,7 +18,7 @@ static inline const struct ingot_tokenizer *head_of(const uint8_t *tokenizer)
     return (const void *)tokenizer;
 }
 
-/* Empty for INGOT_NO_TOKEN. */
+/* The text of a token; empty for INGOT_NO_TOKEN. */
 struct text chat_token_text(const uint8_t *tokenizer, uint32_t id);
 
 /* The control or USER token with this text, or INGOT_NO_TOKEN. */

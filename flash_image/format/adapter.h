@@ -6,9 +6,9 @@
  *   header page | pairs, zeros to the next page | data, zeros to the next page
  *
  * The data of a pair are A, then B, each at the next multiple of ADAPTER_ALIGN, without other gaps:
- *   A  (rank, cols_padded) row by row, cols up to a multiple of ADAPTER_COLS with zeros; for
- *      TOKEN_EMBEDDING (vocab, rank), a row for each token
- *   B  [rows / 8][rank][8], rows up to a multiple of 8 with zeros (expand_f32_f16 of kernels.h)
+ *   A  (rank, cols_padded) row by row, cols padded with zeros to a multiple of ADAPTER_COLS;
+ *      for TOKEN_EMBEDDING (vocab, rank), a row for each token
+ *   B  [rows / 8][rank][8], rows padded with zeros to a multiple of 8 (expand_f32_f16 of kernels.h)
  * as F32, F16 or Q8_0. Q8_0: blocks of 32 numbers in this order (the last block filled up with
  * zeros), each an fp16 scale and int8 numbers. */
 #ifndef INGOT_FLASH_IMAGE_ADAPTER_FORMAT_H

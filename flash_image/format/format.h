@@ -20,7 +20,7 @@ enum {
     INGOT_CHUNK = CHUNK_COLS,      /* consecutive columns of a row inside a group */
     INGOT_NO_LAYER = 0xffff,
     INGOT_NO_ROPE = 0xffff,
-    INGOT_PHASES = 4, /* phases of a segment: a part of the computing may start after each phase */
+    INGOT_PHASES = 4, /* phases of a segment: a part of its layer can be computed after each */
 
     /* Bounds that every reader checks before it multiplies sizes. */
     INGOT_MAX_LAYERS = 256,
@@ -35,7 +35,7 @@ enum {
     INGOT_MAX_ROPES = 4,
     INGOT_MAX_EXPERTS = 512,     /* of a layer */
     INGOT_MAX_INNER_HEADS = 256, /* heads of a recurrent mixer, and its groups */
-    INGOT_MAX_STATE = 1024,      /* numbers in a group of a recurrent state */
+    INGOT_MAX_STATE = 1024,      /* largest state_dim */
     INGOT_MAX_TAPS = 8,          /* taps of a convolution over positions */
     INGOT_TABLE_ROWS = 8,        /* rows of a token in the per-layer table: one group, so they are
                                     stored together */
@@ -118,9 +118,9 @@ enum ingot_activation {
     INGOT_SWIGLU_OAI = 3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), only gated */
     INGOT_LAST_ACTIVATION = INGOT_SWIGLU_OAI
 };
-/* How a router's logits (plus ROUTER_BIAS) choose and weigh experts. The experts with the highest
- * values are chosen, and among equal values those with the lowest numbers. ROUTER_CHOICE_BIAS
- * changes only the choice. */
+/* How a router's logits (plus ROUTER_BIAS) choose and weigh experts. The experts with the
+ * highest values are chosen, and among equal values the experts with the lowest numbers.
+ * ROUTER_CHOICE_BIAS changes only the choice. */
 enum ingot_router {
     INGOT_ROUTER_SOFTMAX = 0,        /* softmax over all experts chooses and gives the weights */
     INGOT_ROUTER_SOFTMAX_CHOSEN = 1, /* logits choose; softmax over the chosen experts gives
@@ -186,10 +186,10 @@ enum ingot_role {
     INGOT_ATTN_NORM_BIAS,
     INGOT_ATTN_Q_A,      /* (q_rank, dim), if q_rank is not 0 */
     INGOT_ATTN_Q_A_NORM, /* (1, q_rank) */
-    INGOT_ATTN_Q, /* (n_heads * head_dim, dim); with latent keys (n_heads * query_dim, q_rank) */
-    INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): the result of attention is multiplied by its sigmoid */
-    INGOT_ATTN_K, /* (n_kv_heads * head_dim, dim) */
-    INGOT_ATTN_V, /* (n_kv_heads * value_dim, dim) */
+    INGOT_ATTN_Q,    /* (n_heads * head_dim, dim); with latent keys (n_heads * query_dim, q_rank) */
+    INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): its sigmoid multiplies the result of attention */
+    INGOT_ATTN_K,    /* (n_kv_heads * head_dim, dim) */
+    INGOT_ATTN_V,    /* (n_kv_heads * value_dim, dim) */
     INGOT_ATTN_Q_BIAS,
     INGOT_ATTN_K_BIAS,
     INGOT_ATTN_V_BIAS,
@@ -198,7 +198,7 @@ enum ingot_role {
     INGOT_ATTN_K_B,    /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)); neither this matrix
                           nor ATTN_V_B has a packed type or FIG4 */
     INGOT_ATTN_V_B,    /* (n_heads * value_dim, kv_rank) */
-    INGOT_ATTN_SINKS,  /* (1, n_heads): a logit that is added to the sum of each head's softmax */
+    INGOT_ATTN_SINKS,  /* (1, n_heads): one more logit in the sum of each head's softmax */
     INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), for the result of attention */
     INGOT_ATTN_OUT,      /* (dim, n_heads * value_dim) */
     INGOT_ATTN_OUT_BIAS,
@@ -283,7 +283,7 @@ struct ingot_rope {
     uint32_t dims; /* the first `dims` of each head rotate; an even number, at most head_dim */
     float base;
     float magnitude;       /* factor of cosines and sines; usually 1 */
-    uint32_t factors;      /* index in the rope section of the first of dims / 2 factors;
+    uint32_t factors;      /* index of the first of the dims / 2 factors in the rope section;
                               INGOT_NO_FACTORS: all are 1 */
     uint32_t long_factors; /* index as in `factors`, for sequences longer than long_context */
     uint32_t long_context; /* in tokens; 0: there are no long factors */
@@ -430,7 +430,7 @@ struct ingot_tensor {
     uint32_t segment;     /* index into the segment table */
     uint64_t offset;      /* offset from the start of the segment, a multiple of 64; for an EXPERT_
                              role (one entry for all experts) from each extent's start */
-    uint64_t bytes;       /* rows up to a multiple of interleave, times bytes per row */
+    uint64_t bytes;       /* rows, rounded up to a multiple of interleave, times bytes per row */
     int8_t values[NIBBLES]; /* FIG4: the value of each nibble, -127 .. 127; other types: zero */
     uint64_t reserved;
 };
@@ -457,7 +457,7 @@ enum ingot_chat_string {
     INGOT_CHAT_PAST_START,  /* follows the prefix of a past reply whose thoughts are left out */
     INGOT_CHAT_STRINGS
 };
-enum { INGOT_CHAT_FIRST_STRINGS = INGOT_CHAT_SYSTEM + 1 }; /* whose lengths are bytes[] */
+enum { INGOT_CHAT_FIRST_STRINGS = INGOT_CHAT_SYSTEM + 1 }; /* entries of bytes[] */
 enum ingot_chat_flags {
     INGOT_CHAT_SYSTEM_IN_USER = 1,  /* the system block follows the first user prefix */
     INGOT_CHAT_SYSTEM_ALWAYS = 2,   /* the system block is written even if the prompt is empty */

@@ -3,7 +3,7 @@
  *
  *   struct ingot_grammar
  *   struct ingot_grammar_state[n_states]
- *   struct ingot_grammar_edge[n_edges]    state i has edges .. edges + n_edges
+ *   struct ingot_grammar_edge[n_edges]    state i has n_edges edges from number `edges` on
  *   struct ingot_grammar_call[n_calls]
  *
  * The automaton reads bytes and has a stack. An edge leaves a state by a byte in a range, or by a
@@ -42,7 +42,7 @@ struct ingot_grammar_state {
 
 struct ingot_grammar_edge {
     uint8_t low, high; /* range of bytes; low > high: a call */
-    uint16_t to;       /* state; or call */
+    uint16_t to;       /* number of a state or, for a call, of the call */
 };
 
 struct ingot_grammar_call {

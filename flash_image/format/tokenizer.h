@@ -19,10 +19,10 @@ enum ingot_tokenizer_flags {
     INGOT_ADD_EOS = 4,
     INGOT_FUSE_UNK = 8,        /* consecutive unknown characters become one unknown token */
     INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is not merged */
-    INGOT_SPLIT_SPACES = 32,   /* a space can only begin a token; not with BPE, like the next 3 */
+    INGOT_SPLIT_SPACES = 32,   /* a space can only begin a token; this and the next 3: not BPE */
     INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are removed; several spaces become one */
     INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with a space */
-    INGOT_PREFIX_FIRST = 256,  /* the space is added only before the whole text */
+    INGOT_PREFIX_FIRST = 256,  /* ADD_SPACE_PREFIX adds a space only before the whole text */
     INGOT_NFC = 512,           /* texts are brought to Unicode's normalization form C first */
     INGOT_ALL_TOKENIZER_FLAGS = 1023
 };
@@ -78,7 +78,7 @@ struct ingot_tokenizer {
                                  of their text; no empty texts. Equal texts have one entry: a USER
                                  token, else the lowest id */
     uint32_t byte_tokens;     /* u32[256]: id of <0xXX> (kind 2: of the byte), or INGOT_NO_TOKEN */
-    uint32_t text;            /* bytes as printed (U+2581 became a space); kind 2: the bytes */
+    uint32_t text;            /* texts as printed, a space for U+2581; kind 2: their bytes */
     uint32_t text_bytes;
 };
 static_assert(sizeof(struct ingot_tokenizer) == 64, "the tokenizer header is 64 bytes");
@@ -102,7 +102,7 @@ static_assert(sizeof(struct ingot_merges) == 32, "the header of merges is 32 byt
 
 struct ingot_merge {
     uint32_t right;
-    uint32_t rank; /* the lowest goes first */
+    uint32_t rank; /* the lowest rank is merged first */
     uint32_t id;   /* NORMAL or USER; its text is left's text, then right's */
 };
 static_assert(sizeof(struct ingot_merge) == 12, "a merge is 12 bytes");

@@ -26,8 +26,8 @@ enum err gguf_parse_parts(struct source *s, const struct gguf_part *parts, size_
 /* As gguf_parse_parts, for the bytes of a whole file. */
 enum err gguf_parse(struct source *s, const uint8_t *data, size_t bytes, bool vocab_only);
 
-/* Find the number of the file at s->path among a model's parts (*part, from 0), and the number of parts
- * (*n; 1: a whole model). The file's values and its name must agree. Errors: ERR_BAD_MODEL,
+/* Find which of a model's parts the file at s->path is (*part, from 0), and how many parts there
+ * are (*n; 1: a whole model). The file's values and its name must agree. Errors: ERR_BAD_MODEL,
  * ERR_UNSUPPORTED; s->error_message says why. */
 enum err gguf_find_split(struct source *s, const uint8_t *data, size_t bytes, size_t *part,
                          size_t *n);

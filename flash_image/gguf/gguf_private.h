@@ -38,7 +38,7 @@ struct gguf_value {
     struct source_text data;      /* bytes of a string, of an array, or of the number */
 };
 
-/* The whole numbers of a file from which parameters are made. */
+/* Whole numbers in a file, from which parameters are made. */
 enum gguf_number {
     N_CONTEXT,
     N_DIM,
@@ -226,8 +226,8 @@ static inline uint32_t gguf_narrow(uint64_t n)
     return (uint32_t)min_u64(n, UINT32_MAX);
 }
 
-/* Return the number of one layer: from a list, whose length must have been checked, or the number
- * for all layers. */
+/* Return the value of `which` for one layer: from a list, whose length must have been checked,
+ * or the value for all layers. */
 uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_t layer);
 
 /* Read element i, which exists, of an array. False: it is not an array of whole numbers. */

@@ -66,9 +66,10 @@ struct grammar_notes {
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 
-/* Convert n schemas to rules, which follow `first` (any GBNF, or "") in r. rules[i] is the name of the rule of schemas[i]
- * (GRAMMAR_NO_RULE: no value satisfies that schema); the caller writes root. A keyword that the grammar cannot enforce
- * is allowed, and noted in *notes. Otherwise like grammar_gbnf_of_schema. */
+/* Convert n schemas to rules, which follow `first` (any GBNF, or "") in *gbnf. rules[i] is the
+ * name of the rule of schemas[i] (GRAMMAR_NO_RULE: no value satisfies that schema); the caller
+ * writes root. A keyword that the grammar cannot enforce is allowed, and noted in *notes. Otherwise
+ * like grammar_gbnf_of_schema. */
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
                                  unsigned n, unsigned *rules, struct grammar_notes *notes,

@@ -13,7 +13,7 @@
 #include "flash_image/grammar/json_schema_private.h"
 
 enum {
-    SCHEMA_PARTS_MOST = 32,  /* schemas that hold together */
+    SCHEMA_PARTS_MOST = 32,  /* schemas that a value must satisfy at the same time */
     SCHEMA_NEST_MOST = 64,   /* values in values */
     SCHEMA_LEAVES_MOST = 96, /* alternatives at one place, after all anyOf and oneOf are
                                 expanded */
@@ -22,7 +22,7 @@ enum {
         300000, /* steps of about a microsecond; if each of n schemas names the next one twice, they
                    need 2^n steps */
     SCHEMA_NODES_A_LOOK = 50,  /* nodes that a search of the document visits in one step */
-    SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
+    SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared in one step */
     SCHEMA_RULES_MOST = 1200,
 };
 #define SCHEMA_NEVER UINT_MAX
@@ -47,7 +47,7 @@ struct schema_memo {
     struct conj c;  /* sorted by address */
     unsigned rule;  /* SCHEMA_NEVER: no value satisfies the set */
     char brief[24]; /* short expression to use instead of the rule; "": use the rule */
-    bool used;      /* while it is made */
+    bool used;      /* true if a rule refers to this one, perhaps while it is being made */
 };
 
 struct schema_maker {
@@ -105,8 +105,8 @@ void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const
 /* True if a keyword restricts values by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
 
-/* Add a schema and those that it refers to; true and {} add nothing. False: the schema allows no
- * value, or the set is full. */
+/* Add a schema and those that it refers to; the schemas true and {} add nothing. False: the
+ * schema allows no value, or the set is full. */
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
 /* Unless the set already has the schema, add only the schema, without those that it refers to.
  * False: the set is full. */
@@ -211,8 +211,8 @@ void schema_put_path(const cJSON *root, const cJSON *at, struct text *out);
 
 struct pattern;
 
-/* Compile an expression. NULL: it uses unsupported syntax (back references, look-behind, properties
- * of characters), or is too large. */
+/* Compile an expression. NULL: it uses unsupported syntax (back references, look-behind,
+ * character properties), or is too large. */
 struct pattern *pattern_new(const char *text);
 void pattern_free(struct pattern *p);
 /* True if a match is found in a text of UTF-8. */
@@ -228,10 +228,10 @@ struct string_limits {
     unsigned n, least, most;         /* characters; most UINT_MAX: any number */
     unsigned *steps;                 /* states that all strings of this schema have used */
 };
-enum { STRING_STEPS_MOST = 1500000 }; /* of half a microsecond */
+enum { STRING_STEPS_MOST = 1500000 }; /* steps of half a microsecond */
 enum string_result { STRING_PUT, STRING_NEVER, STRING_TOO_LARGE };
-/* Write the strings as an expression to t and as rules to `rules`, which are named "s" and a number
- * from *n_extra on. */
+/* Write an expression for the strings to t, and the rules that it uses to `rules`; these are
+ * named "s" and a number from *n_extra on. */
 enum string_result string_put(struct text *t, struct text *rules, unsigned *n_extra,
                               const struct string_limits *l);
 

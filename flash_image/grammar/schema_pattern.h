@@ -36,7 +36,7 @@ struct pattern {
     uint32_t n_ranges, ranges_room;
     struct pattern_state *states;
     uint32_t n_states, states_room, start, found;
-    unsigned words; /* words of a set of states */
+    unsigned words; /* number of 64-bit words in a set of states */
     struct pattern
         *also;   /* a look-ahead: another pattern that must be found too, or must not be found
                  (absent) */

@@ -21,7 +21,7 @@ struct hf_multipliers {
 
 struct hf_config {
     const struct family *family;
-    bool tied_known;          /* config.json says that the output matrix is the embedding */
+    bool tied_known;          /* config.json says whether the output matrix is the embedding */
     uint32_t n_more_layers;   /* layers in the files after the model's own; they are
                                  ignored */
     bool vision;              /* the model also handles pictures: their tensors are ignored */
@@ -31,8 +31,8 @@ struct hf_config {
     struct hf_multipliers multipliers;
     uint32_t tile_height, tile_width; /* HF_F8: rows and columns that share a scale; 0: no tiles */
     bool has_whole_scales; /* HF_F8: some matrices may have one scale, or one scale per row */
-    float *weight_scales;  /* scales of ternary matrices by slot; 0: that matrix has none; NULL:
-                           none has one */
+    float *weight_scales;  /* scales of ternary matrices by slot; 0: that matrix has no scale;
+                           NULL: no matrix has a scale */
 };
 
 /* Fill s->params and s->rope. If the parameters cannot express a value, the error message names its

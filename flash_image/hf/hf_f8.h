@@ -1,7 +1,7 @@
-/* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish them. A weight
- * is its F8 value times the scale of the whole matrix, of its row, or of its tile. Scales are a separate
- * tensor, "weight_scale_inv" or "weight_scale"; despite its name, each of them multiplies the
- * weights. */
+/* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish
+ * them. A weight is its F8 value times the scale of the whole matrix, of its row, or of its tile.
+ * The scales are a separate tensor, "weight_scale_inv" or "weight_scale"; both multiply the
+ * weights, despite the "inv". */
 #ifndef INGOT_FLASH_IMAGE_HF_F8_H
 #define INGOT_FLASH_IMAGE_HF_F8_H
 

@@ -10,10 +10,11 @@
 /* folder: its path with a slash at the end, or "" for the working folder. s->path does not
  * change. */
 
-/* Refuse an adapter without its base model (ERR_UNSUPPORTED); the message names that model. */
+/* Refuse a folder with an adapter but not its base model (ERR_UNSUPPORTED); the message names
+ * that model. */
 enum err hf_folder_check_adapter(struct source *s, const char *folder);
 
-/* Refuse a folder that contains something else that is known, such as weights of another format or
+/* Refuse a folder whose contents are of another known kind, such as weights of another format or
  * a GGUF. ERR_OK: nothing known. */
 enum err hf_folder_check_weights(struct source *s, const char *folder);
 

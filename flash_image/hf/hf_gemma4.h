@@ -8,8 +8,8 @@
  * Errors of this and the next function go to j->e. */
 void hf_gemma4_read_widths(struct hf_json *j);
 
-/* Read the embedding of each layer, shared keys, and the widths and heads of single layers. Windows
- * must have been read. */
+/* Read the embedding of each layer, shared keys, and the widths and heads of individual layers.
+ * Windows must have been read. */
 void hf_gemma4_read_layers(struct hf_json *j);
 
 #endif

@@ -15,8 +15,8 @@ struct hf_json {
 
 #define HF_NEEDED UINT32_MAX /* as `otherwise`: the field is required */
 
-/* Parse bytes bytes. NULL: s->error_message says why. The caller deletes it. cJSON bounds the
- * depth. Errors: ERR_BAD_MODEL (not JSON, or not an object), ERR_NO_SPACE. */
+/* Parse a text of `bytes` bytes. NULL: s->error_message says why. The caller deletes it. cJSON
+ * bounds the depth. Errors: ERR_BAD_MODEL (not JSON, or not an object), ERR_NO_SPACE. */
 cJSON *hf_json_parse(struct source *s, const uint8_t *text, size_t bytes, enum err *e);
 
 /* Find a field; NULL: it is absent or null. */

@@ -1,11 +1,12 @@
-/* Fields of config.json about single layers and experts. */
+/* Fields of config.json about individual layers and about experts. */
 #ifndef INGOT_FLASH_IMAGE_HF_LAYERS_H
 #define INGOT_FLASH_IMAGE_HF_LAYERS_H
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* Count the layers in a text or list if config.json gives no number; 0: there is neither. */
+/* For a config.json without a number of layers: count them in its text or list; 0: there is
+ * neither. */
 uint32_t hf_layers_count(const struct hf_json *j);
 
 /* The width of the dense feed-forward for the width in config.json: LFM2 scales and rounds it. */

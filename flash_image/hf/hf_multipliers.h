@@ -1,5 +1,4 @@
-/* Multipliers of config.json: an image stores some; the others are multiplied into
- * weights. */
+/* Multipliers of config.json: an image stores some; the weights are multiplied by the others. */
 #ifndef INGOT_FLASH_IMAGE_HF_MULTIPLIERS_H
 #define INGOT_FLASH_IMAGE_HF_MULTIPLIERS_H
 

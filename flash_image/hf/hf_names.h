@@ -10,7 +10,7 @@ enum hf_tensor_kind {
     HF_CONVOLUTION = 1 << 2, /* (channels, 1, taps) */
     HF_MINUS_EXP = 1 << 3,   /* the file stores log(-v) for a value v in the image */
     HF_STACK = 1 << 4,       /* one tensor with the matrices of all experts */
-    HF_EACH = 1 << 5,        /* of one expert */
+    HF_EACH = 1 << 5,        /* a matrix of one expert */
     HF_ONE_ROW = 1 << 6,     /* a vector that is stored as a matrix of one row */
     HF_BLOCKS = 1 << 7,      /* all experts in MXFP4 */
     HF_BLOCK_SCALES = 1 << 8,
@@ -27,8 +27,9 @@ struct hf_name_rule {
     uint32_t kind;
 };
 
-/* Find the rule of a name that begins at the layers; NULL: unknown. *layer is INGOT_NO_LAYER
- * outside layers; *expert is set if the rule has HF_EACH, and may be out of bounds. */
+/* Find the rule of a name, which begins with "layers.N." or "h.N." in layers; NULL: unknown.
+ * *layer is INGOT_NO_LAYER outside layers; *expert is set if the rule has HF_EACH, and may be out
+ * of bounds. */
 const struct hf_name_rule *hf_find_rule(const char *name, unsigned *layer, uint32_t *expert);
 
 /* True for the name of a constant that no computation needs. */

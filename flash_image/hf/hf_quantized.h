@@ -1,5 +1,5 @@
-/* Weights that a folder has quantized: experts in MXFP4 (gpt-oss), ternary matrices (BitNet), and
- * their fields in config.json. F8 is in hf_f8.h. */
+/* Weights that are quantized in the folder: experts in MXFP4 (gpt-oss), ternary matrices
+ * (BitNet), and their fields in config.json. F8 is in hf_f8.h. */
 #ifndef INGOT_FLASH_IMAGE_HF_QUANTIZED_H
 #define INGOT_FLASH_IMAGE_HF_QUANTIZED_H
 
@@ -29,8 +29,8 @@ bool hf_is_weight_scale(const struct hf_config *c, const char *name, char *bare,
 enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                                enum ingot_role role);
 
-/* After all tensors are read and have their shapes: check that each quantized one has its scales.
- * Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
+/* After all tensors are read and have their shapes: check that each quantized tensor has its
+ * scales. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
 enum err hf_finish_quantized(struct source *s, struct hf_config *c);
 
 #endif

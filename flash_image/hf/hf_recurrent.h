@@ -1,4 +1,4 @@
-/* Fields of config.json about mixers that remember by recurrence. */
+/* Fields of config.json about recurrent mixers. */
 #ifndef INGOT_FLASH_IMAGE_HF_RECURRENT_H
 #define INGOT_FLASH_IMAGE_HF_RECURRENT_H
 

@@ -12,7 +12,8 @@
 enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file);
 
 /* Call this after all tensors are placed: it finds the output matrix, checks that no tensor is
- * missing, and refuses a tied pair that differs. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+ * missing, and refuses a tied output matrix that differs from the embedding. Errors: ERR_BAD_MODEL,
+ * ERR_UNSUPPORTED. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c);
 
 #endif

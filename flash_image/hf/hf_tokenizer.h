@@ -55,8 +55,8 @@ uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 /* Add all added tokens. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
-/* Return the number of tokens in the vocabulary, whose largest id is `most` (-1: it has none), and
- * among the added tokens. Return UINT32_MAX if there are more than allowed. */
+/* Return the number of tokens: 1 more than the largest id in the vocabulary, which is `most`
+ * (-1: no ids), and among the added tokens. UINT32_MAX: more tokens than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
 /* True for the name of a byte, such as "<0x0A>". */
@@ -65,8 +65,8 @@ bool hf_tokenizer_is_byte(const char *text);
 /* Read a tokenizer model of type Unigram: its pieces and scores. */
 enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *model);
 
-/* Set the flags that say how tokenizer.json treats spaces before it joins characters. Refuse other
- * changes of the text by name: ERR_UNSUPPORTED. */
+/* Set the flags that say how tokenizer.json treats spaces before it joins characters. Refuse any
+ * other change of the text (ERR_UNSUPPORTED); the error message names it. */
 enum err hf_spaces_read(struct source *s, const cJSON *root);
 
 /* Read the pre_tokenizer of tokenizer.json for byte-level BPE. Errors: ERR_UNSUPPORTED. */

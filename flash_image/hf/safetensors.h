@@ -1,5 +1,5 @@
-/* The safetensors format: 8 bytes of length, a JSON header of names, types, shapes and offsets,
- * then the data (https://github.com/huggingface/safetensors, "Format"). */
+/* The safetensors format: 8 bytes with the header's length, a JSON header of names, types,
+ * shapes and offsets, then the data (https://github.com/huggingface/safetensors, "Format"). */
 #ifndef INGOT_FLASH_IMAGE_SAFETENSORS_H
 #define INGOT_FLASH_IMAGE_SAFETENSORS_H
 

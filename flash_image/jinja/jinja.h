@@ -21,8 +21,8 @@ struct jinja_template {
 /* Read a template. False: memory.error_message says what is wrong, and in which line. */
 bool jinja_read(struct jinja_template *t, const void *text, size_t bytes);
 
-/* A run of a template. `fill` makes the values of the run with &t->run. If memory runs out, control
- * leaves through t->run.escape, which only jinja_execute() sets. */
+/* A run of a template. `fill` makes its values in the memory of &t->run. If memory runs out,
+ * control leaves through t->run.escape, which only jinja_execute() sets. */
 struct jinja_request {
     /* Adds the variables that the template can use. */
     void (*fill)(struct jinja *j, struct jinja_dict *names, const void *context);

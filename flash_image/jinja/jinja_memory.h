@@ -13,7 +13,7 @@ enum {
     JINJA_MOST_DEPTH = 500, /* depth of nested expressions, blocks and macros */
     JINJA_MOST_TEXT = 1 << 20,
     JINJA_MOST_LOOKED =
-        64 << 20, /* bytes that may be searched, because a single step may search a long text */
+        64 << 20, /* most bytes that searches read; one step may search a long text */
     JINJA_ERROR_MESSAGE_BYTES = 200,
 };
 

@@ -1,4 +1,4 @@
-/* Tokens to a tree. */
+/* Parses tokens into a tree. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_PARSER_H
 #define INGOT_FLASH_IMAGE_JINJA_PARSER_H
 
@@ -15,7 +15,7 @@ struct jinja_chain {
     struct jinja_node *first, **end;
 };
 
-/* Parse the whole template: a chain of statements. Errors leave through j. */
+/* Parse the whole template: a chain of statements. Errors leave through j->escape. */
 struct jinja_node *jinja_parse(struct jinja *j, struct jinja_text source);
 
 /* ---- for the two files of the parser ---- */

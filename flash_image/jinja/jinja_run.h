@@ -17,7 +17,7 @@ struct jinja_run {
     struct jinja_scope *scope;
     struct jinja_buffer *out;
     const struct tm *now; /* date for strftime_now; NULL: that function is undefined */
-    bool asked_date;      /* strftime_now was looked for */
+    bool asked_date;      /* strftime_now was looked up */
 };
 
 struct jinja_macro {
@@ -31,13 +31,13 @@ struct jinja_loop {
     unsigned level;
     const struct jinja_node *node; /* of a recursive loop */
     struct jinja_scope *outer;
-    struct jinja_value last; /* what changed() was told */
+    struct jinja_value last; /* arguments of the last call of changed() */
     bool told;
 };
 
 enum jinja_after { JINJA_GO_ON, JINJA_LEAVE_LOOP, JINJA_NEXT_ROUND };
 
-/* A chain of statements. */
+/* Run a chain of statements. */
 enum jinja_after jinja_run_body(struct jinja_run *r, const struct jinja_node *body);
 
 /* Call a macro or a recursive loop; returns the text that it writes. */

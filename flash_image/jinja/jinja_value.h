@@ -79,7 +79,7 @@ struct jinja_value jinja_float(double real);
 struct jinja_value jinja_string(struct jinja_text t);
 struct jinja_value jinja_words(const char *s);
 
-/* Empty; kind: LIST or TUPLE, DICT or NAMESPACE. */
+/* Make an empty list (kind: LIST or TUPLE) or an empty dict (DICT or NAMESPACE). */
 struct jinja_value jinja_new_list(struct jinja *j, enum jinja_kind kind);
 struct jinja_value jinja_new_dict(struct jinja *j, enum jinja_kind kind);
 

@@ -4,10 +4,10 @@
 
 #include "flash_image/pack/pack_private.h"
 
-/* Set types (one for each of w->s->tensors; w->options->chosen points to them) and lay out the file
- * again, with at most w->options->size bytes. w was laid out before. The types are reported on
- * standard error. Errors: ERR_NO_SPACE (out of memory, or no types make the file small enough),
- * ERR_BAD_MODEL; w->s->error_message says which. */
+/* Set types (one for each of w->s->tensors; w->options->chosen points to them) and lay out the
+ * file again, with at most w->options->size bytes. w must have been laid out. The types are
+ * reported on standard error. Errors: ERR_NO_SPACE (out of memory, or no types make the file small
+ * enough), ERR_BAD_MODEL; w->s->error_message says which. */
 enum err pack_auto_choose(struct writer *w, uint8_t *types);
 
 #endif

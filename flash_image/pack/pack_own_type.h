@@ -8,7 +8,8 @@
  * file (TYPE_PACKED). All experts share one type. */
 enum ingot_type pack_own_type(const struct source_tensor *t);
 
-/* As pack_own_type, for a matrix that heads multiply separately (image_type_suits_head). */
+/* As pack_own_type, for a matrix that is multiplied separately for each head
+ * (image_type_suits_head). */
 enum ingot_type pack_own_head_type(const struct source_tensor *t);
 
 /* Return the type for a tensor of MXFP4: MXFP4, or F32 if 16 bits cannot hold the scales. */

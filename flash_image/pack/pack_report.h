@@ -14,7 +14,7 @@ struct pack_report {
     struct rows_loss tensor, all; /* losses of the current tensor, and of all tensors so far */
     uint64_t total_bytes;         /* of the output */
     struct timespec started;
-    double shown;       /* when the line was shown, in seconds after the start */
+    double shown;       /* when the progress line was last shown, in seconds after the start */
     int progress_width; /* width of the progress line on the terminal; 0: no line */
 };
 

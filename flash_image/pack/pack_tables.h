@@ -11,7 +11,7 @@ struct pack_tables {
     const struct pack_options *options;
     uint64_t first_byte;            /* position of the first weight in the file, a multiple of
                                        INGOT_PAGE */
-    struct ingot_header *header;    /* takes file_bytes */
+    struct ingot_header *header;    /* pack_lay_tables sets its file_bytes */
     struct ingot_layer *layers;     /* (n_layers), zeroed, like the next two */
     struct ingot_segment *segments; /* embedding, perhaps the per-layer table, layers, head */
     struct ingot_tensor *tensors;   /* (pack_count_tensors) */

@@ -31,8 +31,8 @@ int dequantize_value_q3k(const uint8_t *block, unsigned c);
 /* The 16 values of IQ4_NL and IQ4_XS. */
 extern const int8_t dequantize_iq4[16];
 
-/* Return element i of the quants q, a number from 0 to 2: for TQ2_0 from two bits, for TQ1_0 from a
- * digit. */
+/* Return element i of the quants q, a number from 0 to 2: for TQ2_0 from two bits, for TQ1_0
+ * from a base-3 digit. */
 int dequantize_two(const uint8_t *q, unsigned i);
 int dequantize_trit(const uint8_t *q, unsigned i);
 

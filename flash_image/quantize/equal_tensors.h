@@ -1,4 +1,4 @@
-/* Tells if two tensors are equal, for output matrices that equal the embedding. */
+/* Compares two tensors, to find output matrices that equal the embedding. */
 #ifndef INGOT_FLASH_IMAGE_EQUAL_TENSORS_H
 #define INGOT_FLASH_IMAGE_EQUAL_TENSORS_H
 

@@ -6,8 +6,9 @@
 
 #include "flash_image/source/source.h"
 
-/* nearest[i]: the nibble whose value is nearest to half unit number TABLE_LEAST + i. Values are
- * integers, so the middle between two of them is always a border of half units. */
+/* nearest[i]: the nibble whose value is nearest to the numbers from n / 2 to (n + 1) / 2, where
+ * n is TABLE_LEAST + i. Values are integers, so the middle between two of them is a multiple of
+ * 1/2. */
 enum { TABLE_LEAST = -320, TABLE_MOST = 319 };
 struct table_codec {
     int8_t values[NIBBLES];
@@ -15,8 +16,8 @@ struct table_codec {
 };
 void table_codec_make(struct table_codec *codec, const int8_t values[NIBBLES]);
 
-/* Convert floats to a block: an fp16 scale, then nibbles, of which each 32 are ordered as in Q4_0.
- * h is as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
+/* Convert floats to a block: an fp16 scale, then nibbles in groups of 32, each ordered as in
+ * Q4_0. h is as in quantize.h. 32 floats make a block of 18 bytes; FIG4's 128 floats make 66 bytes.
  * False: the scale exceeds fp16. iq4_nl and fig4 try scales around the scale that puts the largest
  * element at the table's end, and take the one with the least squared error; mxfp4 takes the best
  * power of 2 that fits fp16. */

@@ -9,7 +9,7 @@
 
 struct sign_key {
     struct pem_key pem;              /* with its public half, a point of the curve */
-    char name[SIGNATURE_NAME_BYTES]; /* of that half */
+    char name[SIGNATURE_NAME_BYTES]; /* name of that half */
     struct signing signing;          /* checks its signatures */
 };
 

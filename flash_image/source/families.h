@@ -47,7 +47,7 @@ struct family {
     enum ingot_family family;
     const char *name; /* shown to people; also config.json's model_type */
     const char
-        *gguf; /* general.architecture, which begins GGUF's keys; NULL: it is in another row */
+        *gguf; /* general.architecture, with which GGUF's keys begin; NULL: it is in another row */
     const char
         *architecture; /* one of config.json's architectures; NULL: only GGUF files are read */
     uint32_t features; /* enum source_feature */
@@ -67,7 +67,7 @@ struct family {
 enum { FAMILY_ROWS = 38 };
 extern const struct family family_rows[FAMILY_ROWS];
 
-/* NULL: not supported. architecture may be NULL. */
+/* Find a family; NULL: it is not supported. architecture may be NULL. */
 const struct family *family_of_gguf(struct source_text architecture);
 const struct family *family_of_config(const char *architecture, const char *model_type);
 const struct family *family_find(enum ingot_family family);
@@ -76,19 +76,19 @@ const struct family *family_find(enum ingot_family family);
  * message lists the families of GGUF files (gguf), or else those that are read from folders. */
 enum err family_refuse(struct source *s, const char *architecture, size_t bytes, bool gguf);
 
-/* Fill s->params with the family's values: number, features, rope and its base, scale of the
+/* Fill s->params with the family's values: its number, features, rope and its base, scale of the
  * embedding, norm_eps, and usual values for the rest. The sizes (dim to context) must be set
  * before. Afterwards the reader sets the file's own values. gguf: the model is a GGUF file. */
 void family_set_params(struct source *s, const struct family *f, bool gguf);
 
 /* Set the window of a model after params.rope_base is final. If window is 0, or longer than the
- * context, there is none. global_every: see params; used if the family interleaves. Errors:
- * ERR_UNSUPPORTED if the family has no windows. */
+ * context, the model has no window. global_every: see params; used if the family interleaves.
+ * Errors: ERR_UNSUPPORTED if the family has no windows. */
 enum err family_set_window(struct source *s, const struct family *f, uint64_t window,
                            uint32_t global_every);
 
-/* After layers[].local has changed, set again which layers rotate, for families in which the window
- * decides it. */
+/* After layers[].local has changed, set again which layers rotate, for families in which this
+ * depends on the window. */
 void family_set_rotations(struct source_params *p, const struct family *f);
 
 static inline bool family_has(const struct family *f, enum family_trait trait)

@@ -1,5 +1,5 @@
-/* An input file, mapped for reading. The names of mapped files are kept for an error message: if a
- * file becomes shorter, its first missing byte ends the program (SIGBUS). */
+/* An input file, mapped for reading. The names of mapped files are kept for an error message: if
+ * a file becomes shorter, access to a missing byte ends the program (SIGBUS). */
 #ifndef INGOT_FLASH_IMAGE_MAP_FILE_H
 #define INGOT_FLASH_IMAGE_MAP_FILE_H
 
@@ -28,17 +28,17 @@ void unmap_file(struct mapping *m);
  * model larger than memory does not fill all of it. Advances *from. */
 void map_release(const uint8_t **from, const uint8_t *to, bool last);
 
-/* Check that no mapped file became shorter or was written; else ERR_TRUNCATED and an error message with the path. A
- * result from such a file is wrong: missing bytes in its last page read as zeros, and a rewritten file may be half old
- * and half new. */
+/* Check that no mapped file became shorter or was written to; else ERR_TRUNCATED and an error
+ * message with the path. A result from such a file is wrong: missing bytes in its last page read as
+ * zeros, and a rewritten file may be half old and half new. */
 enum err mapping_check(char *error_message, size_t error_message_bytes);
 
 /* As mapping_check(), at the end of the program, but also report files that had changed before they
  * were unmapped. */
 enum err mapping_check_all(char *error_message, size_t error_message_bytes);
 
-/* Record that this program has written after the mapped bytes of the file at data: this does not
- * count as a change of the file. */
+/* Record that this program has written to the file mapped at `data`, after the mapped bytes:
+ * this is not a change that mapping_check() reports. */
 void mapping_renew(const uint8_t *data);
 
 /* True if this file is mapped. */

@@ -35,8 +35,8 @@ const struct pre_tokenizer *pre_tokenizer_kind(size_t i);
  * unknown. */
 bool pre_tokenizer_find(struct source_text name, enum ingot_pre *pre, uint32_t *flags);
 
-/* Return name number i, from 0 on, of those in GGUF files that are known but refused; *why is the
- * reason. NULL after the last. */
+/* Return name number i, from 0 on, of the names in GGUF files that are known but refused; *why
+ * is the reason. NULL after the last. */
 const char *pre_tokenizer_refused(size_t i, const char **why);
 
 /* Look up a list of steps. removes: the split keeps only its matches. False: unknown. */

@@ -64,7 +64,7 @@ struct source_tensor {
     const float *row_scales; /* factor of each row's elements: F32, F16, BF16, SOURCE_TERNARY,
                         SOURCE_ROUNDED_... and SOURCE_F8; NULL: 1 */
     float rounding; /* SOURCE_ROUNDED_...: elements are multiplied by this, rounded to the nearest
-                        (ties to even) and limited to -1 .. 1; then row_scales are applied */
+                        integer (ties to even) and limited to -1 .. 1; then row_scales are applied */
     uint32_t rows, cols;
     uint32_t group;  /* SOURCE_GROUPED: elements per scale, divides cols */
     uint32_t stride; /* not 0: transposed; element (r, c) is number c * stride + r */
@@ -256,12 +256,12 @@ __attribute__((format(printf, 3, 4))) enum err source_refuse(struct source *s, e
 /* Add a line to s->notes; lines that no longer fit are dropped. */
 __attribute__((format(printf, 2, 3))) void source_note(struct source *s, const char *format, ...);
 
-/* Take the publisher's default of a sampling field. A count of -1 means all tokens. A value out of
- * range is ignored, and a note calls the field `name`. */
+/* Take the publisher's default of a sampling field. A count of -1 means all tokens. A value out
+ * of range is ignored, and a note reports it under `name`. */
 void source_sample(struct source *s, enum ingot_sampling_field field, const char *name,
                    double value);
 
-/* Copy to *to the fields that `over` gives. */
+/* Copy the fields that `over` gives to *to. */
 void source_put_sampling(struct ingot_sampling *to, const struct ingot_sampling *over);
 
 /* Set the values that follow from other parameters in most families: rope_dims, attn_scale, and
@@ -273,7 +273,7 @@ void source_default_params(struct source_params *p);
 void source_default_layers(struct source_params *p);
 
 /* Return whether the model has a separate tensor in a role; get its shape. `layer` is as for
- * source_tensor. An optional tensor counts if the file has it or a feature requires it. */
+ * source_tensor. A model has an optional tensor if the file has it or a feature requires it. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,
                        uint32_t *cols);
@@ -288,15 +288,15 @@ const struct source_tensor *source_slot_of(const struct source *s, enum ingot_ro
 struct source_tensor source_expert(const struct source_tensor *t, uint32_t expert);
 
 /* Return a part of a fused tensor: n rows of a matrix from `first` on, or n elements of a vector
- * (rows 1). The part has whole blocks and is inside *t, whose rows follow each other. */
+ * (rows 1). The part has whole blocks and is inside *t, whose rows are contiguous. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
 /* Set the values that follow from params.latent, dim, n_heads and the rotated dimensions: the width
  * of a key, and the scale of the scores. */
 void source_latent_params(struct source_params *p, uint32_t rope_dims);
 
-/* Split the matrix that makes all heads' keys and values from latent keys: for each head, it has
- * the rows for the key, then those for the value. ERR_BAD_MODEL: t has another shape. */
+/* Split the matrix that makes all heads' keys and values from latent keys; its rows are, for
+ * each head, those for the key, then those for the value. ERR_BAD_MODEL: t has another shape. */
 enum err source_split_latent(const struct source_params *p, const struct source_tensor *t,
                              struct source_tensor *k, struct source_tensor *v);
 
@@ -308,7 +308,7 @@ enum ingot_role source_part_role(enum ingot_role first, unsigned i);
  * (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES; source_next_slot(p, &at)) */
 struct source_slot {
     enum ingot_role role;
-    unsigned layer; /* INGOT_NO_LAYER: of no layer */
+    unsigned layer; /* INGOT_NO_LAYER: outside the layers */
 };
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
@@ -319,7 +319,7 @@ uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
 /* Return the number of elements in a block, or (source_type_bytes) of bytes in whole blocks
- * (SOURCE_GROUPED: int8). */
+ * (SOURCE_GROUPED: of int8, without scales). */
 uint32_t source_type_block(enum source_type type);
 uint64_t source_type_bytes(enum source_type type, uint64_t elements);
 const char *source_type_name(enum source_type type);

@@ -1,5 +1,6 @@
-/* The backend that answers the requests of `ingot serve`: a model on this computer, or boards. The
- * server's thread submits jobs and reads their output; the backend's thread fills them. */
+/* The backend that answers the requests of `ingot serve`: a model on this computer, or boards.
+ * The server's thread submits jobs and reads their output; the backend's thread writes the
+ * output. */
 #ifndef INGOT_HOST_SERVE_BACKEND_H
 #define INGOT_HOST_SERVE_BACKEND_H
 
@@ -12,7 +13,7 @@
 enum {
     SERVE_WAITING_MOST = 128, /* waiting jobs, in addition to running ones */
     SERVE_BOARDS_MOST = 32,
-    SERVE_MACHINE_BYTES = 40, /* of a board's kind */
+    SERVE_MACHINE_BYTES = 40, /* longest name of a kind of board, with its NUL */
     SERVE_EVENT_BYTES = 2048, /* longest description of a board, with its NUL */
 };
 
@@ -73,13 +74,14 @@ struct serve_backend {
     void *context;
     /* Takes a job and holds it. Returns false if too many jobs wait. */
     bool (*submit)(void *context, struct serve_job *j);
-    /* Ends a job soon, because its caller is gone and others need the room. */
+    /* Ends a job soon, because its caller is gone and other jobs need its place. */
     void (*cancel)(void *context, struct serve_job *j);
     void (*stats)(void *context, struct serve_stats *s);
     /* Describes board i; 0 is also the model on this computer. False if there is no such board. */
     bool (*look)(void *context, uint32_t i, struct serve_look *l);
-    /* Makes every board load the model of that name, which one of them has listed. Waiting jobs end
-     * with an error. NULL: the backend is this computer, whose model cannot change. */
+    /* Makes every board load the model of this name, which is in the list of one of the boards.
+     * Waiting jobs end with an error. NULL: the backend is this computer, whose model cannot
+     * change. */
     void (*load)(void *context, const char *model);
 };
 

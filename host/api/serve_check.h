@@ -1,5 +1,5 @@
-/* Checks a finished reply against its request's schemas (serve_hold.h) in a worker thread, because
- * that can take long and the server's own thread must answer others. */
+/* Checks a finished reply against its request's schemas (serve_hold.h) in a worker thread,
+ * because a check can take long and the server's own thread must answer other requests. */
 #ifndef INGOT_HOST_SERVE_CHECK_H
 #define INGOT_HOST_SERVE_CHECK_H
 

@@ -32,7 +32,7 @@ struct serve_dialect_field {
 
 /* How a dialect is read. */
 struct serve_dialect_fields {
-    const struct serve_dialect_field *list; /* to a name NULL */
+    const struct serve_dialect_field *list; /* the last row has name NULL */
     /* Handles a field that is not in the list. NULL: such a field is refused. */
     bool (*other)(struct serve_translation *t, const cJSON *member);
     /* Called once all fields are read. NULL: nothing to do. */
@@ -43,9 +43,10 @@ struct serve_dialect_fields {
 
 /* How an answer is written. All functions add to *out; without memory they set out->failed. */
 struct serve_writer {
-    const char *stream_type; /* of media */
+    const char *stream_type; /* media type of a stream */
     void (*say)(const struct api_stream *s, const struct api_piece *p);
-    /* Called after the last piece of all replies, unless NULL; n is 0 if the request failed. */
+    /* Called after the last piece of all replies; n is 0 if the request failed. NULL: not
+     * called. */
     void (*end)(struct api_text *out, const struct api_answer *a, const struct api_job *const *jobs,
                 uint32_t n);
     void (*whole)(struct api_text *out, const struct api_answer *a,
@@ -85,8 +86,8 @@ void serve_translate_call(struct serve_translation *t, cJSON *message, const cha
 bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For serve_dialect_field.read: accepts only values that do not ask for anything: null, false, "",
- * [], {}. */
+/* For serve_dialect_field.read: accepts only values that request nothing: null, false, "", [],
+ * {}. */
 bool serve_translate_nothing(struct serve_translation *t, const char *name, const cJSON *value);
 
 /* Sets a schema as the field response_format. name and strict: NULL if there are none. */

@@ -6,9 +6,10 @@
 
 #include "runtime/api/api_reader.h"
 
-/* Make the grammar of a request. A reply is a call of one of the n functions in list, or an answer by the answer's schema in list.
- * must: only calls are allowed. Without it, and if list has no schema for the answer, prose is
- * allowed, too, even before calls. False: r->e says why. */
+/* Make the grammar of a request. A reply is a call of one of the n functions in list, or an
+ * answer that satisfies the answer's schema in list. must: only calls are allowed. If must is false
+ * and list has no schema for the answer, prose is allowed, too, even before calls. False: r->e says
+ * why. */
 bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
 
 /* Check what the grammar did not enforce: true if a finished reply is what its request's schemas allow. cut: a limit has ended the

@@ -27,8 +27,8 @@ enum { SERVE_SEED_BYTES = 24 };
 struct cJSON *serve_body_parse(const char *body, size_t bytes, char seed[SERVE_SEED_BYTES],
                                struct api_error *e);
 
-/* Make memory that grows, with one holder; copy a text, with a NUL, into it; give up a hold (m may be NULL). The
- * first two functions return NULL if out of memory. */
+/* Make memory that grows and has one holder; copy a text, with a NUL, into it; release one
+ * holder's claim (m may be NULL). The first two functions return NULL if out of memory. */
 struct api_memory *serve_memory_new(void);
 char *serve_memory_copy(struct api_memory *m, const char *bytes, size_t n);
 void serve_memory_drop(struct api_memory *m);

@@ -1,4 +1,4 @@
-/* Scores of tokens (runtime/api/api_scores.h) from a session, and as cJSON. */
+/* Takes scores of tokens (runtime/api/api_scores.h) from a session, and writes them as cJSON. */
 #ifndef INGOT_HOST_SERVE_SCORES_H
 #define INGOT_HOST_SERVE_SCORES_H
 

@@ -17,8 +17,8 @@ bool serve_text_say(struct api_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Adds the object as JSON without spaces, and deletes it. If it is NULL or memory runs out,
- * t->failed is set. U+007F is escaped, although JSON allows it, because it is a key on a board's
- * line. */
+ * t->failed is set. U+007F is escaped, although JSON allows it, because a board takes it as a key
+ * on its line. */
 void serve_text_add_json(struct api_text *t, struct cJSON *object);
 
 /* Frees the text's memory; the struct is zero again. */

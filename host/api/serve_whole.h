@@ -1,5 +1,5 @@
-/* Writes a whole answer in a worker thread: an answer with scores of thousands of tokens takes a
- * second, in which the server's own thread must serve others. */
+/* Writes a whole answer in a worker thread: if an answer has the scores of thousands of tokens,
+ * this takes a second, in which the server's own thread must serve other requests. */
 #ifndef INGOT_HOST_SERVE_WHOLE_H
 #define INGOT_HOST_SERVE_WHOLE_H
 

@@ -1,5 +1,5 @@
 /* Threads that read requests of `ingot serve`, because compiling a grammar may take long and the
- * server's own thread must answer others. */
+ * server's own thread must answer other requests. */
 #ifndef INGOT_HOST_SERVE_WORKER_H
 #define INGOT_HOST_SERVE_WORKER_H
 
@@ -29,7 +29,7 @@ void serve_worker_put(struct serve_task *t);
 /* True if the task has run; then the task is idle and belongs to the caller again. */
 bool serve_worker_take(struct serve_task *t);
 
-/* Drops the task, now or when it has run. True: it never runs. */
+/* Drops the task, now or when it has run. True: the task never runs. */
 bool serve_worker_leave(struct serve_task *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* Measures the inputs of the columns of matrices: the mean squares over a text tell the quantizer
- * where an error costs most. The model runs in a separate process. */
+/* Measures the inputs of the columns of matrices: their root mean squares over a text tell the
+ * quantizer where an error costs most. The model runs in a separate process. */
 #ifndef INGOT_HOST_CALIBRATE_H
 #define INGOT_HOST_CALIBRATE_H
 
@@ -11,7 +11,7 @@ struct calibration {
     struct ingot_params params;
     float *columns;    /* importance of the columns of all inputs, whose mean square is about 1;
                           allocated */
-    double perplexity; /* perplexity on that text with weights as 16-bit floats */
+    double perplexity; /* perplexity on the text, with weights as 16-bit floats */
 };
 
 /* Runs the model o->input over the file `text`. Returns false after printing the error to

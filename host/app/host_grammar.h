@@ -1,5 +1,5 @@
-/* Reads grammars from files: compiled ones, GBNF and JSON Schema, which it distinguishes by their
- * contents. */
+/* Reads grammars from files: compiled ones, GBNF and JSON Schema. The contents of a file show
+ * which of these it is. */
 #ifndef INGOT_HOST_HOST_GRAMMAR_H
 #define INGOT_HOST_HOST_GRAMMAR_H
 

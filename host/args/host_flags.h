@@ -1,5 +1,5 @@
-/* Options of the Linux program that boards also have: one row for each row of options.def, which
- * names the commands. */
+/* Options of the Linux program that boards also have: one row for each row of options.def, where
+ * each option's commands are named. */
 #ifndef INGOT_HOST_HOST_FLAGS_H
 #define INGOT_HOST_HOST_FLAGS_H
 

@@ -1,4 +1,5 @@
-/* The runtime's messages name boot arguments, but a person at a command line uses options. */
+/* Rewrites the runtime's messages: they name boot arguments, but a person at a command line uses
+ * options. */
 #ifndef INGOT_HOST_HOST_OPTION_NAMES_H
 #define INGOT_HOST_HOST_OPTION_NAMES_H
 

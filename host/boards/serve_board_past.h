@@ -1,5 +1,5 @@
-/* Describes a board's context by marks of its texts, to find the board whose context has most of a
- * request. */
+/* Describes a board's context by hashes of its texts (marks), to find the board whose context
+ * already contains most of a request. */
 #ifndef INGOT_HOST_SERVE_BOARD_PAST_H
 #define INGOT_HOST_SERVE_BOARD_PAST_H
 
@@ -19,7 +19,7 @@ void board_past_of(struct board_past *p, const struct api_request *q);
 /* Add the reply to the marks. */
 void board_past_add(struct board_past *p, const char *text, size_t bytes);
 
-/* Return how many texts at their beginning a and b have in common. */
+/* Return how many texts a and b have in common at their beginning. */
 uint32_t board_past_shared(const struct board_past *a, const struct board_past *b);
 
 #endif

@@ -43,7 +43,7 @@ struct board {
     bool curious;         /* with the pool's lock: ask the board for reports again */
     struct waiting *work; /* AT_WORK */
     uint64_t id;          /* id of the request */
-    uint32_t left;        /* answers that are expected */
+    uint32_t left;        /* number of answers that the board still has to give */
     struct api_error error;
     struct ingot_sampling defaults; /* sampling defaults of the board's model, from `ready` */
     bool knows_said;                /* messages to the board may mark a person's words */
@@ -64,13 +64,13 @@ struct board {
     double context; /* the board's context in tokens, from `ready`; NaN: unknown */
 };
 
-/* For the process. */
+/* One per process. */
 struct serve_pool {
     struct board boards[SERVE_BOARDS_MOST];
     uint32_t n, baud;
     struct serve_wake wake;
     uint64_t next_id;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     struct waiting *first;
     uint64_t n_taken;
     struct serve_stats stats;

@@ -28,8 +28,8 @@ struct batch_file {
     struct text text; /* text to which the requests point */
     struct batch_request *list;
     uint32_t n;
-    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: what is wrong in which
-                                                      line */
+    char error_message[BATCH_ERROR_MESSAGE_BYTES]; /* after an error: the line and what is
+                                                      wrong in it */
 };
 
 /* Read the file at path ("-": standard input). Returns false after printing the error with its line

@@ -1,5 +1,5 @@
-/* A command's conversation with a board (docs/SERIAL.md): it sends one request at a time and waits
- * for its end. */
+/* A command's conversation with a board (docs/SERIAL.md): the command sends one request at a
+ * time and waits for its end. */
 #ifndef INGOT_HOST_BOARD_TALK_H
 #define INGOT_HOST_BOARD_TALK_H
 
@@ -46,7 +46,8 @@ bool board_talk_leave(struct board_talk *t);
  * there. */
 void board_talk_stay(struct board_talk *t);
 
-/* Wait for *flag, or until a request is done. Returns false after printing the error. */
+/* Wait until *flag is true, or until a request is done. Returns false after printing the
+ * error. */
 bool board_talk_wait(struct board_talk *t, const bool *flag);
 
 #endif
