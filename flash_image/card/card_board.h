@@ -67,7 +67,7 @@ struct card_words {
 enum err card_board_open(struct card_board *b, const char *boards, const char *name,
                          char *error_message, size_t error_message_bytes);
 
-/* The missing firmware files, each with the boards that need it; "" if no file is missing. */
+/* The missing firmware files; "" if no file is missing. */
 enum { CARD_MISSING_BYTES = 1024 };
 struct card_missing {
     char files[CARD_MISSING_BYTES]; /* needed by every board of the image */

@@ -1,7 +1,8 @@
-/* A card image: an MBR or a GPT, a partition with FAT32 or exFAT, and on it folders and files in the order in which
- * they were added, each contiguous. Another partition, with FAT32, may precede it for a loader that cannot read
- * exFAT. Host only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification;
- * UEFI Specification 2.10, section 5.3. */
+/* A card image: an MBR or a GPT, and a partition with FAT32 or exFAT. Its folders and files are
+ * in the order in which they were added, and each is contiguous. A second partition, with FAT32,
+ * may precede this one for a loader that cannot read exFAT. Host only. Sources: Microsoft's FAT32
+ * File System Specification 1.03 and exFAT file system specification; UEFI Specification 2.10,
+ * section 5.3. */
 #ifndef INGOT_FLASH_IMAGE_CARD_IMAGE_H
 #define INGOT_FLASH_IMAGE_CARD_IMAGE_H
 
@@ -39,7 +40,8 @@ struct card_image {
     char error_message[768]; /* one error message, set after an error */
 };
 
-/* Positions in sectors, from the start of the card or of the partition. */
+/* Positions and sizes in sectors; positions count from the start of the card or of the
+ * partition. */
 struct card_layout {
     enum card_format format;
     uint64_t sectors;    /* of the card */
@@ -53,8 +55,8 @@ struct card_layout {
     uint32_t n_used;     /* ... and those in use */
 };
 
-/* A file of the host that a loader reads from a partition without a file system; this partition is
- * the last of the GPT. */
+/* A file on the host, which a loader will read from a partition without a file system. This
+ * partition is the last in the GPT. */
 struct card_payload {
     const char *path;
     uint64_t bytes;
@@ -78,8 +80,8 @@ struct card_options {
 void card_image_open(struct card_image *c, enum card_format format);
 void card_image_close(struct card_image *c);
 
-/* Add a file under a name such as "models/x.ingot", and the folders of its name. Its contents
- * are those of the host's file at path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO,
+/* Add a file under a name such as "models/x.ingot", and create the folders in this name. Its
+ * contents are those of the host's file at path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO,
  * ERR_BAD_ARGUMENT (FAT32 does not allow the name, or the card already has it, perhaps with other
  * capitals), ERR_NO_SPACE (longer than CARD_MOST_FILE_BYTES on FAT32). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);

@@ -368,7 +368,7 @@ struct ingot_layer {
     float attn_softcap;    /* scores become cap * tanh(score / cap); 0: they do not change */
     float residual_scale;  /* a block's result is multiplied by it before the addition; usually 1 */
     uint32_t segment;      /* index into the segment table: the layer's tensors and experts */
-    uint32_t first_tensor; /* index into the tensor table of the first of its n_tensors */
+    uint32_t first_tensor; /* index of its first tensor in the tensor table */
     uint32_t n_tensors;
 
     uint8_t parallel;     /* a second mixer with the same input, whose result is also added:
@@ -376,7 +376,7 @@ struct ingot_layer {
     uint8_t conv_taps;    /* taps of a recurrent mixer's convolution */
     uint8_t router;       /* enum ingot_router */
     uint8_t reserved0;    /* zero */
-    uint32_t n_groups;    /* recurrent mixer: heads of q and k, groups of B and C */
+    uint32_t n_groups;    /* recurrent mixer: number of heads of q and k, or of groups of B and C */
     uint32_t inner_heads; /* a multiple of n_groups: inner head h uses group h / (inner_heads /
                              n_groups), except with INGOT_TILED_GROUPS */
     uint32_t state_dim;   /* width of q and k, or of B and C */
@@ -473,8 +473,8 @@ enum { INGOT_MAX_STOPS = 8 };
 struct ingot_chat {
     uint32_t bytes[INGOT_CHAT_FIRST_STRINGS];
     uint32_t flags;
-    uint32_t n_stops;                /* any of these tokens ends a reply, */
-    uint32_t stops[INGOT_MAX_STOPS]; /* each below n_tokens; zeros after the first n_stops */
+    uint32_t n_stops;                /* number of tokens that end a reply */
+    uint32_t stops[INGOT_MAX_STOPS]; /* their ids, below n_tokens; zeros after the first n_stops */
     uint32_t more_bytes[2];          /* lengths of the last two strings; bytes[] has the others */
     uint32_t reserved;               /* zero */
 };

@@ -14,12 +14,12 @@
 enum {
     SIGNATURE_VERSION = 1,
     SIGNATURE_P256 = 1,          /* kind: ECDSA over P-256 with SHA-256 */
-    SIGNATURE_LEAF = 65536,      /* bytes of the file per digest */
+    SIGNATURE_LEAF = 65536,      /* bytes of a leaf; leaves' digests make a part's digest */
     SIGNATURE_DIGEST_BYTES = 32, /* of SHA-256 */
     SIGNATURE_KEY_BYTES = 65,  /* size of a public key: 4, X, Y (an uncompressed point of SEC 1) */
     SIGNATURE_ID_BYTES = 8,    /* size of a key's name, the first bytes of the key's digest */
-    SIGNATURE_FRONT_PARTS = 2, /* the header, and the tables after it ... */
-    SIGNATURE_ADAPTER_PARTS = 3, /* ... and an adapter's data; a model has its segments instead */
+    SIGNATURE_FRONT_PARTS = 2, /* the header, and the tables after it */
+    SIGNATURE_ADAPTER_PARTS = 3, /* those, and an adapter's data; a model has segments instead */
     SIGNATURE_MOST_PARTS = SIGNATURE_FRONT_PARTS + INGOT_MAX_SEGMENTS,
 };
 

@@ -11,14 +11,14 @@ enum ingot_tokenizer_kind {
     INGOT_TOKENIZER_SPM = 1,        /* characters, merged by the score of the merged token */
     INGOT_TOKENIZER_BPE = 2,        /* bytes of words, merged by the rank of the pair */
     INGOT_TOKENIZER_CHARACTERS = 3, /* characters, merged by the rank of the pair */
-    INGOT_TOKENIZER_UNIGRAM = 4     /* characters, cut for the highest sum of the tokens' scores */
+    INGOT_TOKENIZER_UNIGRAM = 4 /* characters, cut into the tokens with the highest sum of scores */
 };
 enum ingot_tokenizer_flags {
     INGOT_ADD_BOS = 1,
     INGOT_ADD_SPACE_PREFIX = 2,
     INGOT_ADD_EOS = 4,
     INGOT_FUSE_UNK = 8,        /* consecutive unknown characters become one unknown token */
-    INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is not merged */
+    INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is taken without merges */
     INGOT_SPLIT_SPACES = 32,   /* a space can only begin a token; this and the next 3: not BPE */
     INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are removed; several spaces become one */
     INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with a space */

@@ -112,7 +112,7 @@ enum gguf_real {
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,
     R_FINAL_SOFTCAP,
-    R_EMBEDDING_SCALE, /* multipliers up to R_LOGITS_SCALE */
+    R_EMBEDDING_SCALE, /* from here to R_LOGITS_SCALE: multipliers */
     R_RESIDUAL_SCALE,
     R_LOGITS_SCALE,
     R_EXPERT_SCALE,
@@ -236,8 +236,8 @@ bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out);
 /* Find which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_windows(struct gguf *g);
 
-/* Find each layer's mixer, its key heads and its feed-forward's width, the layer whose keys it
- * uses, and whether it rotates. Windows must have been read. Errors: ERR_BAD_MODEL,
+/* Find each layer's mixer, the number of its key heads, the width of its feed-forward, the layer
+ * whose keys it uses, and whether it rotates. Windows must have been read. Errors: ERR_BAD_MODEL,
  * ERR_UNSUPPORTED. */
 enum err gguf_read_layers(struct gguf *g);
 

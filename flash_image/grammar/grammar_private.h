@@ -21,7 +21,7 @@ bool grammar_spend(struct grammar_budget *b, size_t steps);
 enum {
     GRAMMAR_NODES_MOST = 1 << 14,
     GRAMMAR_RULES_MOST = 2048,
-    GRAMMAR_NEST_MOST = 64, /* groups in groups */
+    GRAMMAR_NEST_MOST = 64, /* depth of nested groups */
     GRAMMAR_NAME_MOST = 64,
     GRAMMAR_TIMES_MOST = GRAMMAR_TIMES_LIMIT,
     GRAMMAR_PARTS_MOST = 1024,
@@ -61,10 +61,9 @@ struct grammar_tree {
     struct node *nodes;
     struct rule *rules;
     uint32_t n_nodes, room, n_rules, root;
-    bool full;   /* a node did not fit */
-    bool *empty; /* (n_nodes) set by grammar_look_at_rules: true if the node may be empty */
-    uint32_t
-        *sizes; /* (n_nodes) also set there: number of nodes in a node, counting inlined rules */
+    bool full;       /* a node did not fit */
+    bool *empty;     /* (n_nodes) set by grammar_look_at_rules: true if the node may match "" */
+    uint32_t *sizes; /* (n_nodes) also set there: nodes in a node's tree, counting inlined rules */
     uint32_t inline_most; /* largest number of nodes of a rule that is inlined in several places */
 };
 
@@ -106,7 +105,7 @@ struct edge {
 };
 
 struct state {
-    uint32_t edges, n_edges, room; /* in its automaton's edges */
+    uint32_t edges, n_edges, room; /* edges: index of its first edge in the automaton's edges */
     bool accepts;
 };
 

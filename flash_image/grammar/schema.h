@@ -14,7 +14,7 @@
 
 enum {
     SCHEMA_PARTS_MOST = 32,  /* schemas that a value must satisfy at the same time */
-    SCHEMA_NEST_MOST = 64,   /* values in values */
+    SCHEMA_NEST_MOST = 64,   /* depth of nested values */
     SCHEMA_LEAVES_MOST = 96, /* alternatives at one place, after all anyOf and oneOf are
                                 expanded */
     SCHEMA_STEPS_MOST = 20000,
@@ -61,7 +61,7 @@ struct schema_maker {
     unsigned string_steps;                  /* of STRING_STEPS_MOST */
     unsigned n_nodes;                       /* number of values in root's document; 0:
                                                unknown */
-    struct schema_memo *memos;              /* of this root */
+    struct schema_memo *memos;              /* memos of this root */
     unsigned n_memos, memos_room;
     bool any;
     char *error_message;
@@ -81,15 +81,15 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);
-/* Use up `looks` of SCHEMA_LOOKS_MOST. False: too few looks are left; m fails. A loop calls this in
- * each round if only a schema limits the number of rounds. */
+/* Use up `looks` steps of SCHEMA_LOOKS_MOST. False: too few steps are left; m fails. A loop
+ * calls this in each round if only a schema limits the number of rounds. */
 bool schema_spend(struct schema_maker *m, size_t looks);
 /* The number of members of all parts: the steps needed to see that a keyword is absent. */
 size_t schema_width(const struct conj *c);
 /* The number of values of a document, itself included. */
 unsigned schema_count_nodes(const cJSON *at);
-/* Note a keyword of a schema that the grammar does not enforce. checked: schema_accepts() checks
- * it. */
+/* Add a note that the grammar does not enforce a keyword of a schema. checked: schema_accepts()
+ * checks it. */
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
 
 /* For each schema of a set that has the keyword, add a note that the keyword is checked. */
@@ -180,7 +180,7 @@ const cJSON *schema_others(const cJSON *schema);
 /* True if the name satisfies propertyNames of all parts. */
 bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name);
 struct schema_others {
-    struct text members; /* alternatives of "name" colon value, between bars; "": there are none */
+    struct text members; /* alternatives of "name" colon value, with bars between; "": none */
     bool some;
 };
 /* Write the members that c allows besides those in taken (n_taken); the caller frees o->members. */

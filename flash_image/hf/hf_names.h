@@ -5,7 +5,7 @@
 #include "flash_image/source/source.h"
 
 enum hf_tensor_kind {
-    HF_TRANSPOSED = 1 << 0,  /* in GPT-2 */
+    HF_TRANSPOSED = 1 << 0,  /* the matrix is transposed, as in GPT-2 */
     HF_NORM = 1 << 1,        /* the image stores 1 + w for families whose files store w */
     HF_CONVOLUTION = 1 << 2, /* (channels, 1, taps) */
     HF_MINUS_EXP = 1 << 3,   /* the file stores log(-v) for a value v in the image */
@@ -27,7 +27,7 @@ struct hf_name_rule {
     uint32_t kind;
 };
 
-/* Find the rule of a name, which begins with "layers.N." or "h.N." in layers; NULL: unknown.
+/* Find the rule of a name; names in layers begin with "layers.N." or "h.N.". NULL: unknown.
  * *layer is INGOT_NO_LAYER outside layers; *expert is set if the rule has HF_EACH, and may be out
  * of bounds. */
 const struct hf_name_rule *hf_find_rule(const char *name, unsigned *layer, uint32_t *expert);

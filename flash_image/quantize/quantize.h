@@ -12,9 +12,9 @@
 /* Convert finite floats to one GGML block, whose members are in the comment above each
  * definition; types.def has the numbers of floats and bytes. False: a scale exceeds fp16. A search
  * around a plain rule (GGML's for Q4_0, the largest element / 127 for Q8_0), or around minimum and
- * maximum, finds a squared error that is never larger than with the plain rule. Types with few
- * values try all scales of either sign. h: the weight of each element's squared error, above 0. It
- * is the root mean square of the activations that multiply the element (scaled to about 1), or
+ * maximum, finds a scale whose squared error is never larger than with the plain rule. Types with
+ * few values try all scales of either sign. h: the weight of each element's squared error, above 0.
+ * It is the root mean square of the activations that multiply the element (scaled to about 1), or
  * fit_ones. */
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) quantize_block_fn quantize_block_##layout;

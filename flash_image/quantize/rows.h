@@ -24,7 +24,7 @@ struct rows_loss {
     double products; /* products of stored values and weights */
     double stored;   /* squares of the stored values */
     double counted,
-        counted_errors; /* squares and errors, with each column multiplied by the square of its
+        counted_errors; /* squares and errors, each multiplied by the square of its column's
                            importance */
 };
 

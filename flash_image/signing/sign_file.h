@@ -4,11 +4,12 @@
 
 #include "flash_image/signing/sign_key.h"
 
-/* Sign the file at `in`: `out` becomes a copy with this key's signature at its end; if `out` is NULL,
- * `in` itself is signed, and an earlier signature is replaced. A copy is written as output_file.h
- * describes. In place, signals are blocked while the block is written, and a failed write is
- * undone. Errors: those of reading, ERR_NOT_FOUND, ERR_IO, ERR_BAD_MODEL (neither a model nor an
- * adapter); error_message has an error message with the path. */
+/* Sign the file at `in`: `out` becomes a copy with this key's signature at its end; if `out` is
+ * NULL, `in` itself is signed, and an earlier signature is replaced. A copy is written as
+ * output_file.h describes. When a file is signed in place, signals are blocked while the block is
+ * written, and a failed write is undone. Errors: those of reading, ERR_NOT_FOUND, ERR_IO,
+ * ERR_BAD_MODEL (neither a model nor an adapter); error_message has an error message with the
+ * path. */
 enum err sign_file(const struct sign_key *k, const char *in, const char *out, char *error_message,
                    size_t error_message_bytes);
 

@@ -18,7 +18,7 @@ enum family_trait {
                                     all other files use halves */
     FAMILY_NO_ROPE = 1 << 1,
     FAMILY_NORM_PLUS_1 = 1 << 2,     /* for a norm by 1 + w, Hugging Face stores w, GGUF 1 + w */
-    FAMILY_SCALE_EMBEDDING = 1 << 3, /* by sqrt(dim) */
+    FAMILY_SCALE_EMBEDDING = 1 << 3, /* the embedding is multiplied by sqrt(dim) */
     FAMILY_TIED = 1 << 4,            /* the output is tied unless config.json says otherwise */
     FAMILY_SOFTCAPS = 1 << 5,        /* scores and logits may have softcaps */
     FAMILY_QUERY_SCALE = 1 << 6,     /* scores are scaled by query_pre_attn_scalar, not head_dim */

@@ -1,5 +1,5 @@
-/* The kind of a file by its first bytes. A wrong file is refused with its kind and advice, not with
- * an error about its first number. */
+/* The kind of a file by its first bytes. A wrong file is refused with a message that names its
+ * kind and gives advice, not with an error about its first number. */
 #ifndef INGOT_FLASH_IMAGE_FILE_KIND_H
 #define INGOT_FLASH_IMAGE_FILE_KIND_H
 

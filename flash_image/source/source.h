@@ -146,7 +146,7 @@ struct source_params {
     uint32_t global_every; /* 6: every sixth layer is global; 0: none is */
     float norm_eps;
     float attn_scale;         /* of the scores */
-    float attn_softcap;       /* 0: none, as final_softcap */
+    float attn_softcap;       /* of the scores; 0: none, also in final_softcap */
     float final_softcap;      /* of the logits */
     float embedding_scale;    /* of the token embedding */
     float residual_scale;     /* a block's result is multiplied by it */

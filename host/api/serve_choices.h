@@ -9,7 +9,7 @@
 #include "host/api/serve_whole.h"
 #include "host/api/serve_check.h"
 
-/* Zeroed: none. */
+/* A zeroed struct has no request. */
 struct serve_choices {
     struct serve_job *jobs[API_REPLIES_MOST];
     struct api_events at[API_REPLIES_MOST];

@@ -1,4 +1,4 @@
-/* Turns a request's prompt into tokens, on a computer. */
+/* Turns a request's prompt into tokens, for a model on this computer. */
 #ifndef INGOT_HOST_SERVE_PROMPT_H
 #define INGOT_HOST_SERVE_PROMPT_H
 

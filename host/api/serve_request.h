@@ -14,8 +14,8 @@ bool serve_request_read(struct api_request *q, enum api_kind kind, const char *b
 
 void serve_request_free(struct api_request *q);
 
-/* Copies a request; *to must be zero. The two requests share texts, which never change; the last
- * request frees them. Different threads may free the two requests. */
+/* Copies a request; *to must be zero. The two requests share texts, which never change;
+ * whichever is freed last frees the texts. Different threads may free the two requests. */
 void serve_request_copy(struct api_request *to, const struct api_request *from);
 
 /* Gives the request a compiled grammar (`bytes` bytes from malloc). False: *e has the reason. */

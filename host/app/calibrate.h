@@ -9,8 +9,8 @@ enum { CALIBRATE_WINDOW = 256 };
 
 struct calibration {
     struct ingot_params params;
-    float *columns;    /* importance of the columns of all inputs, whose mean square is about 1;
-                          allocated */
+    float *columns;    /* importance of the columns of all inputs; its mean square for an input is
+                          about 1; allocated */
     double perplexity; /* perplexity on the text, with weights as 16-bit floats */
 };
 

@@ -10,7 +10,8 @@
 #include "board/err.h"
 #include "runtime/storage/storage.h"
 
-/* Returns the length of the folder in `beside`, with the slash; 0: it is the current folder. */
+/* Returns the length of the folder's path in `beside`, with the slash; 0: it is the current
+ * folder. */
 int host_folder_bytes(const char *beside);
 
 /* Joins the folder, name and end. False: too long. */
@@ -25,15 +26,15 @@ bool host_folder_find_model(const char *beside, const char *name, char *path);
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
                                  char *error_message, size_t bytes);
 
-/* Finds the path of an adapter by a name of /adapters, which is adapters/NAME.ingot, or by a path.
- * False: there is none. */
+/* Finds the path of an adapter by a name as in /adapters (the file adapters/NAME.ingot), or by a
+ * path. False: there is none. */
 bool host_folder_find_adapter(const char *beside, const char *name, char *path);
 
 /* Visit files adapters/NAME.ingot in the order of their names. */
 void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context);
 
-/* Finds the path of a grammar by a name of grammars/NAME.grammar, or by a path. False: there is
- * none. */
+/* Finds the path of a grammar by its name (the file grammars/NAME.grammar), or by a path. False:
+ * there is none. */
 bool host_folder_find_grammar(const char *beside, const char *name, char *path);
 
 /* Finds the path of a text by its name in a folder, such as presets/NAME.txt, or by a path. */

@@ -1,5 +1,5 @@
-/* Messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): writes requests as lines, and takes
- * what `ingot serve` needs from events (host/line/board_event.h). */
+/* Messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): writes requests as
+ * lines, and takes from events what `ingot serve` needs (host/line/board_event.h). */
 #ifndef INGOT_HOST_SERVE_BOARD_WIRE_H
 #define INGOT_HOST_SERVE_BOARD_WIRE_H
 

@@ -25,9 +25,9 @@ struct card_models {
     const char *first;    /* the .ingot file of the first model; NULL if there is none yet */
 };
 
-/* Put the model at path into models/ of the card, or an .ingot adapter into adapters/. A file of another
- * format is packed by *pack into a new file in the folder of out, which exists until
- * card_models_close. If the function returns false, error_message has the reason. */
+/* Put the model at path into models/ of the card, or an .ingot adapter into adapters/. A file of
+ * another format is packed with the options *pack into a new file in the folder of out, which
+ * exists until card_models_close. If the function returns false, error_message has the reason. */
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *error_message,
                      size_t error_message_bytes);
