@@ -55,8 +55,9 @@ uint32_t hf_tokenizer_find(const struct source *s, const char *text);
 /* Add all added tokens. */
 enum err hf_tokenizer_add_all(struct source *s, struct hf_tokenizer *t);
 
-/* Return the number of tokens: 1 more than the largest id in the vocabulary, which is `most`
- * (-1: no ids), and among the added tokens. UINT32_MAX: more tokens than allowed. */
+/* Return the number of tokens, which is 1 more than the largest id of the vocabulary and the
+ * added tokens. most: the largest id of the vocabulary; -1: it has none. UINT32_MAX: more tokens
+ * than allowed. */
 uint32_t hf_tokenizer_count(const struct hf_tokenizer *t, double most);
 
 /* True for the name of a byte, such as "<0x0A>". */

@@ -64,7 +64,7 @@ struct source_tensor {
     const float *row_scales; /* factor of each row's elements: F32, F16, BF16, SOURCE_TERNARY,
                         SOURCE_ROUNDED_... and SOURCE_F8; NULL: 1 */
     float rounding; /* SOURCE_ROUNDED_...: elements are multiplied by this, rounded to the nearest
-                        integer (ties to even) and limited to -1 .. 1; then row_scales are applied */
+                        integer (ties to even), limited to -1 .. 1; then row_scales are applied */
     uint32_t rows, cols;
     uint32_t group;  /* SOURCE_GROUPED: elements per scale, divides cols */
     uint32_t stride; /* not 0: transposed; element (r, c) is number c * stride + r */

@@ -65,8 +65,8 @@ struct serve_stats {
         cancelled; /* requests that ended; and how many of them failed or were cancelled */
     uint64_t prompt_tokens, cached_tokens, reply_tokens, passes;
     uint32_t running, waiting;
-    uint32_t boards, boards_there;                     /* number of boards, and how many of them are
-                                                          present; both 0: the model is on this computer */
+    uint32_t boards, boards_there;                     /* number of boards, and how many are
+                                                          present; both 0: model on this computer */
     struct serve_board_state board[SERVE_BOARDS_MOST]; /* (boards) */
 };
 
