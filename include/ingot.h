@@ -7,7 +7,7 @@
  *   ingot_close     stops the cores; the memory is yours again.
  *
  * Memory: the library allocates nothing, and uses only the range that ingot_setup names. A call
- * also writes to the pointers that it gets. Handles lie in the range.
+ * also writes to what its pointer arguments name. Handles lie in the range.
  * A pointer that a function returns (texts, tokens, logits) stays valid until the next call of the
  * same model, unless stated otherwise. A calling thread needs INGOT_STACK_BYTES of stack, every
  * other core INGOT_CORE_STACK_BYTES.
@@ -19,10 +19,11 @@
  * INGOT_WRONG_ORDER.
  *
  * Errors: every call that can fail returns an enum ingot_error. INGOT_BAD_ARGUMENT: a required
- * pointer is NULL, or a size or number is out of bounds. INGOT_WRONG_ORDER: the handle is
- * closed, or is not opened, loaded or begun yet. A call that returns one of these two has changed
- * nothing. "Errors:" lists the errors of a function in addition to these two.
- * Floating point: round to nearest, keep subnormals, no traps. A C program starts like this. */
+ * pointer is NULL, or a size or number is out of bounds. INGOT_WRONG_ORDER: the handle is closed,
+ * or is not opened, loaded or begun yet. A call that returns one of these two has changed nothing.
+ * "Errors:" lists the errors of a function in addition to these two.
+ * Floating point: round to nearest, keep subnormals, no traps: the settings with which a C program
+ * starts. */
 #ifndef INGOT_H
 #define INGOT_H
 
@@ -118,7 +119,8 @@ struct ingot_cores {
  * of the results. */
 enum ingot_cpu {
     INGOT_CPU_AUTO =
-        0, /* features that the operating system reports; without one, the ISA's minimum */
+        0, /* features that the operating system reports; without an operating system, the ISA's
+            * minimum */
     /* As AUTO, but on arm64 without an operating system, at EL1 or above: the features that the
      * calling core's ID registers name (SVE only if enabled). All cores must have these. */
     INGOT_CPU_DETECT = 1 << 30,
@@ -158,7 +160,8 @@ struct ingot_setup {
     enum ingot_kv kv;
     void *log_context;
     void (*log)(void *context,
-                const char *line); /* describes the model, without a line feed; NULL: no log */
+                const char *line); /* gets lines about the model, without line feeds; NULL: no
+                                    * log */
     void *progress_context;
     /* Called while opening and loading, after `done` of `total` bytes. Return false to stop. May be
      * NULL. */
@@ -241,9 +244,9 @@ enum ingot_error ingot_session_begin(struct ingot_model *model, struct ingot_ses
 /* Forget all tokens. */
 enum ingot_error ingot_session_clear(struct ingot_session *session);
 
-/* Add a text to the sequence unchanged: `bytes` bytes of UTF-8, not terminated. If the session is
- * empty, BOS comes first if the model requires it. Text that looks like a control token stays text.
- * Nothing is computed yet. Errors: INGOT_TOO_LONG; nothing was added then. */
+/* Add a text to the sequence unchanged: `bytes` bytes of UTF-8, not terminated. In an empty
+ * session, BOS comes first if the model requires it. Text that looks like a control token stays
+ * text. Nothing is computed yet. Errors: INGOT_TOO_LONG; nothing was added then. */
 enum ingot_error ingot_prompt(struct ingot_session *session, const char *text, size_t bytes);
 
 struct ingot_turn {
@@ -343,7 +346,8 @@ enum ingot_error ingot_tokenize(struct ingot_session *session, const char *text,
 
 /* Return the text of token id after token `previous`; if previous >= vocab, id is the first token.
  * The text has *bytes bytes and no terminator, and can be a part of a character. Never NULL; "" for
- * control tokens and wrong arguments. The text lives with the model. Call this after ingot_open. */
+ * control tokens and wrong arguments. The text lives as long as the model. Call this after
+ * ingot_open. */
 const char *ingot_token_text(const struct ingot_model *model, uint32_t id, uint32_t previous,
                              size_t *bytes);
 

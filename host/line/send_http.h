@@ -23,15 +23,15 @@ struct send_http {
     uint32_t crc; /* CRC-32C of the file */
 };
 
-/* True if a word on the command line names a board on the network. */
+/* True if `to` names a board on the network. */
 bool send_http_is(const char *to);
 
 /* Send the file, from the point where an earlier attempt stopped; try again after an interruption.
  * False: s->error_message says why. */
 bool send_http(struct send_http *s);
 
-/* Let the board load a model of its card, and wait until it is loaded. False: s->error_message says
- * why. */
+/* Make the board load a model from its card, and wait until the model is loaded. False:
+ * s->error_message says why. */
 bool send_http_load(struct send_http *s, const char *name);
 
 #endif

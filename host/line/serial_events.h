@@ -12,7 +12,7 @@
 enum serial_kind {
     SERIAL_NOT_JSON, /* not an event: a line of firmware, or of a board that talks to people */
     SERIAL_OTHER,    /* an event that is only shown */
-    SERIAL_RESTART,  /* as SERIAL_OTHER, for the first event since the board's clock restarted */
+    SERIAL_RESTART,  /* like SERIAL_OTHER, but the first event after the board's clock restarted */
     SERIAL_READY,
     SERIAL_TOKEN,
     SERIAL_ERROR,
@@ -29,7 +29,7 @@ struct serial_events {
     int progress_width;      /* bytes of the progress line on the terminal; 0: there is none */
     uint64_t ms;             /* the board's clock in the latest log line */
     unsigned errors;         /* number of errors since the caller set this to 0 */
-    char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
+    char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest `ready` */
 };
 
 /* Open path to append rows; an empty file gets the header. False after printing an error. */

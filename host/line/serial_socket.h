@@ -1,5 +1,5 @@
-/* A socket instead of a board's line, as QEMU provides it (-serial unix:PATH,server=on), for tests
- * and for boards behind a program such as ser2net. */
+/* A socket in place of a board's line, such as QEMU provides (-serial unix:PATH,server=on), for
+ * tests and for boards behind a program such as ser2net. */
 #ifndef INGOT_HOST_SERIAL_SOCKET_H
 #define INGOT_HOST_SERIAL_SOCKET_H
 

@@ -23,7 +23,7 @@ enum err board_plan(struct plan *plan, const struct board_request *r);
 /* Return the bytes of memory that the plan takes in addition to firmware and program. */
 uint64_t board_plan_memory(const struct plan *plan, const struct image *img);
 
-/* Write ", and the head", ", and 41 % of the head", or "" (nothing of it is resident). */
+/* Write ", and the head", ", and 41 % of the head", or "" if no part of the head is resident. */
 enum { BOARD_PLAN_HEAD_BYTES = 32 };
 const char *board_plan_head(const struct plan *plan, const struct image *img,
                             char text[BOARD_PLAN_HEAD_BYTES]);

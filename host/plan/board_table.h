@@ -1,6 +1,6 @@
-/* The boards with an image: their sizes of RAM, and published speeds of their memory and cards. Nothing
- * here was measured with Ingot. The rows are board/NAME/board.def, BOARD(name, members of struct
- * board_facts), with their sources. */
+/* The boards for which there is an image: their RAM sizes, and published speeds of their memory and
+ * cards. Nothing here was measured with Ingot. Each row, BOARD(name, members of struct board_facts),
+ * is in board/NAME/board.def with its sources. */
 #ifndef INGOT_HOST_BOARD_TABLE_H
 #define INGOT_HOST_BOARD_TABLE_H
 
@@ -13,13 +13,11 @@ enum { BOARD_MOST_SIZES = 5 };
 struct board_facts {
     const char *name;  /* name for BOARD= */
     const char *title; /* name as people call it */
-    const char *also;  /* another board that uses this image, as named for --board; NULL: none;
-                         ... */
-    uint32_t also_mib; /* ... with so much RAM */
+    const char *also;  /* another board that uses this image, by its name for --board; NULL: none */
+    uint32_t also_mib; /* RAM of that other board in MiB */
     uint32_t ram_mib
-        [BOARD_MOST_SIZES]; /* sizes with which it is sold, ascending, then 0. For a machine of
-                                           QEMU: the size of `make run`, although QEMU takes
-                                           any size */
+        [BOARD_MOST_SIZES]; /* RAM sizes that are sold, ascending, then 0. For a QEMU machine: the
+                             * size that `make run` uses; QEMU takes any size */
     uint32_t usual_mib;     /* used if no size is given */
     uint32_t
         cache_kib; /* size of a core's second-level cache, shared or not; 0: an emulator, for which it
@@ -38,7 +36,7 @@ struct board_facts {
 /* Return all boards, by name. */
 const struct board_facts *board_facts_all(size_t *n);
 
-/* Find the board with this name or `also`; NULL if there is none. */
+/* Find the board whose `name` or `also` is this name; NULL if there is none. */
 const struct board_facts *board_facts_find(const char *name);
 
 /* Return the RAM in MiB that the board is assumed to have if it is called by this name. */

@@ -37,7 +37,7 @@ void info_find_features(struct info_features *f, const struct image *img);
 __attribute__((format(printf, 2, 3))) void info_add(struct info_features *f, const char *format,
                                                     ...);
 
-/* Add features that only some layers have: mixers and their state, experts, keys of other
+/* Add features that only some layers have: mixers and their state, experts, keys taken from other
  * layers. */
 void info_add_layers(struct info_features *f, const struct image *img);
 
@@ -59,7 +59,7 @@ struct info_chat_string {
 
 enum {
     INFO_CHAT_STRINGS = 12,
-    INFO_MOST_SPECIAL = 16 /* number of tokens of a type that are listed by name */
+    INFO_MOST_SPECIAL = 16 /* how many tokens of a type are listed by name */
 };
 
 extern const struct info_chat_string info_chat_strings[INFO_CHAT_STRINGS];
@@ -81,10 +81,10 @@ size_t info_sampling(const struct ingot_sampling *s, struct info_sampling fields
 /* Print family, shape, features in words, and rope; does not end the last line. */
 void info_print_params(const struct image *img);
 
-/* Print the tokenizer's kind, splitting into words, and special tokens. */
+/* Print the tokenizer's kind, how it splits text into words, and its special tokens. */
 void info_print_tokenizer(const struct image *img);
 
-/* Print the template's name, strings, default system prompt, stop tokens, and defaults of
+/* Print the template's name, strings, default system prompt, stop tokens, and default settings for
  * replies. */
 void info_print_chat(const struct image *img);
 
@@ -92,7 +92,7 @@ void info_print_chat(const struct image *img);
 bool info_print_sizes(const struct image *img);
 
 /* info_print_weights prints numbers of weights by type, info_print_classes a line for each kind of
- * tensor, and info_print_tensors every part and every tensor. */
+ * tensor, and info_print_tensors a line for each segment and each tensor. */
 void info_print_weights(const struct image *img);
 void info_print_classes(const struct image *img);
 void info_print_tensors(const struct image *img);
@@ -105,7 +105,7 @@ bool info_print_adapter(const char *path, bool json);
 
 /* ---- as JSON ---- */
 
-/* Print all facts as one JSON object; tensors: also every part and every tensor. Returns false
+/* Print all facts as one JSON object; tensors: also every segment and every tensor. Returns false
  * after printing the error, if memory runs out. */
 bool info_print_json(const struct image *img, const char *path, const char *signed_by,
                      bool tensors);

@@ -1,4 +1,5 @@
-/* For `ingot info --json`: shared by its files. Without memory, cJSON's functions do nothing. */
+/* For `ingot info --json`: shared by its files. If memory runs out, cJSON's functions do
+ * nothing. */
 #ifndef INGOT_HOST_INFO_JSON_H
 #define INGOT_HOST_INFO_JSON_H
 

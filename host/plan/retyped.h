@@ -1,5 +1,5 @@
-/* The tables of a model as the packer would write them in another type: the planner can use them
- * without packing. */
+/* The tables of a model as the packer would write them for other weight types, so that the planner
+ * can use them without packing. */
 #ifndef INGOT_HOST_RETYPED_H
 #define INGOT_HOST_RETYPED_H
 

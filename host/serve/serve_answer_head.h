@@ -16,10 +16,10 @@ void serve_head_add(char fields[SERVE_FIELDS_BYTES], const char *name, const cha
 /* Adds the fields that a status requires. methods: those that the page accepts. */
 void serve_head_add_status(char fields[SERVE_FIELDS_BYTES], int status, const char *methods);
 
-/* Lets a page of that origin read the answer (the Fetch standard, section 3.3). */
+/* Lets pages of `origin` read the answer (the Fetch standard, section 3.3). */
 void serve_head_add_origin(char fields[SERVE_FIELDS_BYTES], const char *origin);
 
-/* Also lets that page send requests with header fields of these names ("": none) and, if
+/* Also lets these pages send requests with header fields of these names ("": none) and, if
  * private_network, from a public network. */
 void serve_head_add_preflight(char fields[SERVE_FIELDS_BYTES], const char *names,
                               bool private_network);

@@ -1,4 +1,4 @@
-/* Reads a request for replies in a worker thread. */
+/* In a worker thread, reads a request that asks for replies. */
 #ifndef INGOT_HOST_SERVE_ASKED_H
 #define INGOT_HOST_SERVE_ASKED_H
 
@@ -6,8 +6,8 @@
 
 struct serve_asked;
 
-/* Begins to read a body, which it takes over, and to submit the request's jobs. The server is woken
- * at the end. NULL: no memory. */
+/* Takes over a body, and begins to read it and to submit the request's jobs. The server is woken at
+ * the end. NULL: no memory. */
 struct serve_asked *serve_asked_begin(struct serve_backend *b, const struct api_answer *as,
                                       struct api_text *body, const struct api_defaults *d);
 

@@ -11,7 +11,7 @@ struct serve_setup {
     const char *address; /* to listen at: "127.0.0.1" */
     int port;            /* 0: a free one */
     struct serve_guard guard;
-    struct serve_backend *backend; /* open by serve_http_run */
+    struct serve_backend *backend; /* must be open when serve_http_run is called */
     struct api_defaults defaults;
 };
 
@@ -25,7 +25,7 @@ bool serve_http_open(struct serve_setup *setup);
 /* Wakes the server for the backend; may be called from any thread. */
 void serve_http_wake(void *unused);
 
-/* Serves until SIGINT or SIGTERM. Returns false after printing an error that ended it. */
+/* Serves until SIGINT or SIGTERM. Returns false after printing the error that ended it. */
 bool serve_http_run(void);
 
 void serve_http_close(void);

@@ -8,7 +8,8 @@
 
 enum {
     SERVE_KEPT_MIB = 256,      /* the default, but at most a sixteenth of the memory */
-    SERVE_KEPT_FILE_TIMES = 4, /* size of a new file, as a multiple of that memory */
+    SERVE_KEPT_FILE_TIMES = 4, /* size of a new file, as a multiple of the memory for kept
+                                * prompts */
     SERVE_KEPT_MOST_MIB = 1 << 20,
 };
 

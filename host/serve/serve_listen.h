@@ -13,7 +13,7 @@ int serve_listen(const char *address, int port);
 /* Writes "http://127.0.0.1:8080" or "http://[::1]:8080" to text (bytes). */
 void serve_listen_url(int fd, char *text, size_t bytes);
 
-/* True if only this computer reaches an address: 127.0.0.0/8, ::1, localhost. */
+/* True if only this computer can reach an address: 127.0.0.0/8, ::1, localhost. */
 bool serve_listen_is_loopback(const char *address);
 
 /* Copies the bytes of an address that identify a caller, and returns their number: an IPv4 address,

@@ -30,7 +30,7 @@ enum serve_page_kind {
 struct serve_page_row {
     const char *path; /* the path, without /v1 and without a slash at its end */
     enum serve_page_kind page;
-    bool v1;            /* the path is only a page if /v1 is in front of it */
+    bool v1;            /* the path is a page only with /v1 in front of it */
     bool posts;         /* requests use POST; else GET */
     enum api_kind kind; /* of SERVE_PAGE_ASK */
     enum serve_dialect dialect;

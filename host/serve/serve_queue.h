@@ -1,4 +1,4 @@
-/* Jobs that wait for the model, in their order. The owner's lock protects them. */
+/* Jobs that wait for the model, in the order in which they came. The owner's lock protects them. */
 #ifndef INGOT_HOST_SERVE_QUEUE_H
 #define INGOT_HOST_SERVE_QUEUE_H
 

@@ -25,14 +25,15 @@ enum {
     LINGER_MS = 5000,
 };
 
-/* More than any time, so that connections of one kind are always given up before others. */
+/* Longer than any silence in milliseconds: steps of this size put the kinds of connections in the
+ * order in which they are given up. */
 #define SPARE_STEP ((int64_t)1 << 40)
 
 struct connection {
     int fd;
     unsigned char caller[SERVE_CALLER_BYTES];
     size_t group; /* number of the caller's group, below sockets.most; all connections of a caller
-                     have it */
+                   * share it */
     bool begun;   /* a request has been arriving since `began` */
     bool served;  /* an answer was sent */
     bool ended;   /* the other side will send nothing more */
@@ -75,7 +76,7 @@ size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALL
 /* Counts the connections of a caller that are not broken. */
 size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
-/* Gives up a connection of a caller (NULL: of the caller with most connections) by marking it
+/* Gives up a connection of a caller (NULL: of the caller with the most connections) by marking it
  * broken. Returns false if none can be given up. */
 bool serve_room_make(struct sockets *s, const unsigned char *caller);
 

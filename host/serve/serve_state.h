@@ -1,5 +1,5 @@
-/* The state of `ingot serve` and of its backend: counts for Prometheus, and boards as JSON. All
- * functions add to *out; without memory they set out->failed. */
+/* The state of `ingot serve` and of its backend: metrics for Prometheus, and boards as JSON. All
+ * functions add to *out; if memory runs out, they set out->failed. */
 #ifndef INGOT_HOST_SERVE_STATE_H
 #define INGOT_HOST_SERVE_STATE_H
 

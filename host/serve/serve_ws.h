@@ -1,5 +1,5 @@
 /* WebSockets at /ws of `ingot serve` carry the requests and events of a board's line, each in a
- * message. runtime/http does the frames. */
+ * message. runtime/http handles the frames. */
 #ifndef INGOT_HOST_SERVE_WS_H
 #define INGOT_HOST_SERVE_WS_H
 
@@ -7,7 +7,7 @@
 
 struct serve_ws; /* the state of a socket */
 
-/* Makes a new one. NULL: no memory. */
+/* Makes the state of a new socket. NULL: no memory. */
 struct serve_ws *serve_ws_open(const struct serve_setup *setup);
 
 /* Ends the running reply and frees the socket, because its caller is gone. */
@@ -17,7 +17,7 @@ void serve_ws_leave(struct serve_ws *s);
  * Returns 0, or a code of http_frames.h that says why the socket ends. */
 uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool last, bool text);
 
-/* True while a message is being read; until then no other message may be taken. */
+/* True while a message is being read; meanwhile no other message may be taken. */
 bool serve_ws_is_reading(const struct serve_ws *s);
 
 /* Writes the results of the requests so far. False: no memory. */

@@ -20,7 +20,7 @@ struct voice_speak {
     char text[4096]; /* text after the last sentence */
     size_t n;
     pthread_t thread;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t more;
     struct voice_sentence *first, *last;
     bool busy, ends, failed;
@@ -42,7 +42,8 @@ void voice_speak_end(struct voice_speak *s);
 void voice_speak_wait(struct voice_speak *s);
 void voice_speak_close(struct voice_speak *s);
 
-/* In a child: become a shell command with this standard input and output. It does not return. */
+/* Call in a child process: the process becomes a shell command with this standard input and output.
+ * Does not return. */
 void voice_become(const char *command, int in, int out);
 
 /* Run a shell command in which {} is a path. `bytes` bytes of `input` go to its standard input; its

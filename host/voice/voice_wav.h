@@ -8,7 +8,7 @@
 
 enum { VOICE_RATE = 16000 /* samples per second, one channel: the rate of recognizers */ };
 
-/* Zeroed: none. */
+/* Zeroed: no samples. */
 struct voice_sound {
     int16_t *samples; /* (n) */
     size_t n, room;
@@ -26,7 +26,7 @@ const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t by
 /* As voice_wav_read, for the file at path. False: *error_message or, if that is NULL, errno. */
 bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_message);
 
-/* Write a WAV file, which must not be the file `input` (NULL: none is read). If it returns false,
+/* Write a WAV file, which must not be the file `input` (NULL: no input file). If it returns false,
  * error_message (bytes) says why. */
 bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input,
                     char *error_message, size_t error_message_bytes);

@@ -2,8 +2,8 @@
  * wait here for the model. Requests then join a group (api_group.h) or become lines of mode=json.
  * All of the API's memory is in struct api and the group. The API runs on core 0.
  *
- * Site functions run whenever the network is polled, also in the middle of a reply, and only
- * note what came. Call api_serve between two lines of the conversation. */
+ * Site functions run whenever the network is polled, also in the middle of a reply, and only record
+ * what has arrived. Call api_serve between two lines of the conversation. */
 #ifndef INGOT_RUNTIME_API_H
 #define INGOT_RUNTIME_API_H
 
@@ -33,8 +33,8 @@ enum {
     API_SLOW_MS = 5000,      /* a reply waits this long, in ms, for a client that does not read */
     API_SLOW_ALL_MS = 15000, /* longest wait in all, in ms, for a client that reads slowly */
     API_NAME_BYTES = 256,
-    API_MEMORY_BYTES = 160 * 1024, /* memory for the values of one request and for the line of
-                                    * mode=json made of them */
+    API_MEMORY_BYTES = 160 * 1024, /* memory for the values of one request, and for the line of
+                                    * mode=json that is made from them */
 };
 
 enum api_stage {
@@ -148,7 +148,7 @@ void api_set_sequences(struct api *a, struct session *const *sequences, uint32_t
 /* Set the name of the loaded model, or NULL if none is loaded. */
 void api_set_model(struct api *a, const char *name);
 
-/* The site and its users, for the server of connections. */
+/* The site, and the functions for its clients, which the server of connections calls. */
 extern const struct http_site api_site;
 void *api_begin(void *api, unsigned n, struct http_connection *http);
 void api_end(void *api, unsigned n);
@@ -190,10 +190,11 @@ bool api_out(struct api *a, const char *bytes, size_t n);
 void api_event_begin(struct api *a);
 void api_reply_begin(struct api *a, uint32_t i);
 
-/* Return true if there is memory for a reply; limit its tokens to those whose scores fit. */
+/* Return true if there is memory for a reply; limit its number of tokens so that their scores
+ * fit. */
 bool api_reply_has_room(struct api *a);
 
-/* Pass on the reply's text since the last call. */
+/* Pass on the text that the reply has gained since the last call. */
 void api_reply_walk(struct api *a);
 
 /* End the reply with an error. If nothing was sent yet, the error is the answer. */

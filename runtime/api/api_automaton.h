@@ -1,6 +1,6 @@
-/* Construction of an automaton of bytes with a stack (flash_image/format/grammar.h). A text may
- * take several ways through the automaton; the machine that runs the automaton follows all. All
- * data lies in the memory of a request. */
+/* Builds a pushdown automaton over bytes (flash_image/format/grammar.h). A text may take several
+ * ways through the automaton; the machine that runs the automaton follows all. All data lies in the
+ * memory of a request. */
 #ifndef INGOT_RUNTIME_API_AUTOMATON_H
 #define INGOT_RUNTIME_API_AUTOMATON_H
 
@@ -31,9 +31,9 @@ bool api_automaton_open(struct api_automaton *a, struct api_memory *m);
 uint32_t api_automaton_state(struct api_automaton *a);
 void api_automaton_accept(struct api_automaton *a, uint32_t state);
 
-/* Add a way between two states. _byte reads one byte in [low, high], _text reads all of a text, and
- * _skip reads nothing. _call reads `least` to `most` runs of the part that begins at `start` and
- * ends at a state that accepts. */
+/* Add a way from one state to another. _byte reads one byte in [low, high], _text reads all of a
+ * text, and _skip reads nothing. _call reads `least` to `most` runs of the part that begins at
+ * `start` and ends at a state that accepts. */
 void api_automaton_byte(struct api_automaton *a, uint32_t from, uint32_t to, uint8_t low,
                         uint8_t high);
 void api_automaton_text(struct api_automaton *a, uint32_t from, uint32_t to, const char *text,

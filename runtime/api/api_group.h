@@ -1,7 +1,7 @@
 /* Several requests share one pass over the weights (runtime/session/replies.h). Each pass adds a
- * token to every reply, and a reply has the same tokens as without the others. A turn of the group
- * is one pass; between two passes the line is served. Requests with a grammar, embeddings and lines
- * of mode=json are answered alone. All of this runs on core 0. */
+ * token to every reply, and each reply gets the same tokens as it would alone. A turn of the group
+ * is one pass; between two passes the serial line is served. Embeddings, lines of mode=json, and
+ * requests with a grammar are answered alone. All of this runs on core 0. */
 #ifndef INGOT_RUNTIME_API_GROUP_H
 #define INGOT_RUNTIME_API_GROUP_H
 
@@ -13,8 +13,8 @@
 struct api_member {
     struct api_group *group;
     bool busy;
-    uint32_t slot;             /* of the replies */
-    uint32_t reply, n_replies; /* of the request */
+    uint32_t slot;             /* the reply's slot in `replies` */
+    uint32_t reply, n_replies; /* the current reply of the request, and the number of replies */
     uint64_t waits_since;      /* when the client stopped reading, or 0 while it reads */
     uint64_t looked_ms;        /* time of the last look at the client */
     bool thinks;               /* the current text is thoughts, which the answer leaves out */
@@ -37,9 +37,9 @@ struct api_group {
 /* Set up a group in memory of api_group_bytes(n). If n is 0, requests are answered one by one. */
 void api_group_open(struct api_group *g, struct api *a, uint32_t n);
 
-/* Set the sequences (n, may be 0) that replies may use from now on. If the sequences are new, or
- * other code has used them since the last call, `version` differs, and the replies in progress end
- * with an error. */
+/* Set the sequences (n, may be 0) that replies may use from now on. The caller changes `version` if
+ * the sequences are new or other code has used them since the last call; the replies in progress
+ * then end with an error. */
 void api_group_use(struct api_group *g, struct session *const *sequences, uint32_t n,
                    uint32_t version);
 
@@ -47,7 +47,7 @@ void api_group_use(struct api_group *g, struct session *const *sequences, uint32
  * true), or if the group cannot answer such a request (*later is false). */
 struct api_member *api_group_room(struct api_group *g, const struct api_client *k, bool *later);
 
-/* Let the member's request, which was read into its memory, join the others. */
+/* Let the request that was read into the member's memory join the others. */
 void api_group_join(struct api_group *g, struct api_member *m);
 
 /* Return how many more requests the group can take now. */

@@ -37,7 +37,7 @@ enum api_json_result {
 enum api_json_result api_json_read(struct api_json **root, char *text, size_t n,
                                    struct api_memory *m, size_t *at);
 
-/* Return the first member of that name, or NULL if there is none. This and all functions below
+/* Return the first member with this name, or NULL if there is none. This and all functions below
  * accept NULL as an absent value. */
 const struct api_json *api_json_get(const struct api_json *object, const char *name);
 

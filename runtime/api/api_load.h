@@ -13,7 +13,7 @@ struct chat;
 /* Return true if this board takes requests to load a model; otherwise answer with an error. */
 bool api_load_may(struct api_client *k);
 
-/* Load the model that the current client names, and answer it. */
+/* Load the model that the current client names, and answer the client. */
 void api_load_serve(struct api *a);
 
 /* Load the model that the field `load` of a line of mode=json names; the chat itself would

@@ -15,8 +15,8 @@ struct api_reader {
     const struct api_json *tools, *tool_choice, *format, *json_schema, *grammar, *best_of;
     bool parallel;                /* a reply may have several calls */
     unsigned message;             /* index of the message being read, for errors */
-    const struct api_json *calls; /* calls of the last message that has any, for the messages of
-                                   * tools that answer them; or NULL */
+    const struct api_json *calls; /* calls of the last message that has any, for the tool messages
+                                   * that answer these calls; or NULL */
     bool called;                  /* some message had calls, with ids or without */
 };
 
@@ -75,8 +75,9 @@ bool api_grammar_use(struct api_reader *r, const struct api_json *grammar);
 /* The schema of a function's arguments or, if name is NULL, of a reply that is not a call. */
 struct api_held {
     const char *name, *schema;
-    bool strict; /* unread fields are errors */
-    bool loose;  /* the schema is only checked in the finished reply */
+    bool strict; /* keywords that are neither enforced nor checked are errors */
+    bool loose;  /* the schema does not constrain the reply, which is checked against it when it has
+                  * ended */
 };
 
 enum { API_HELD_MOST = 129, API_CALLS_MOST = 8 };

@@ -28,7 +28,7 @@ enum api_kind {
     API_N_KINDS,
     /* A board also has the following kinds: */
     API_LINE, /* the body is a line of mode=json */
-    API_LOAD, /* another model */
+    API_LOAD, /* the body names another model to load */
 };
 
 /* Why there is no answer: an HTTP status and the fields of OpenAI's error object. */
@@ -44,7 +44,8 @@ struct api_turn {
     size_t said;            /* bytes of the last message with the role user, at the end of `user` */
     struct api_text system; /* instructions that came in the middle of the conversation */
     struct api_text
-        tokens;      /* the tokens, of type uint32_t, of a prompt or an input that is not a text */
+        tokens;      /* token ids (uint32_t) of a prompt or input that came as tokens instead of
+                      * text */
     bool spoken;     /* `user` has content from a person or a tool */
     bool instructed; /* the turn has instructions */
     bool replied;    /* the turn has a reply; only the last turn has none */
@@ -115,7 +116,7 @@ struct api_request {
     size_t grammar_bytes;
     struct api_checked *checked; /* (n_checked) */
     uint32_t n_checked;
-    struct api_text warnings; /* texts of JSON for the answer, with commas between them */
+    struct api_text warnings; /* JSON strings for the answer, with commas between them */
 };
 
 /* Read a body (bytes, then a NUL). The body is overwritten; q points to texts in it. *q must be

@@ -13,7 +13,7 @@ struct api_schema_ref;
 
 struct api_schema {
     struct api_automaton *a;
-    const struct api_json *root;  /* the document at work */
+    const struct api_json *root;  /* the current document */
     struct api_schema_todo *todo; /* values whose ways have not been made yet */
     struct api_schema_ref *refs;  /* named parts of the document */
     /* First states of the parts that all values share, or 0 if they are not made yet. */
@@ -23,8 +23,8 @@ struct api_schema {
 
 void api_schema_open(struct api_schema *s, struct api_automaton *a);
 
-/* Add the values that a document allows, between two states. s->unheld is set anew. If the
- * automaton has no room for the values, it becomes full. */
+/* Add the values that a document allows, between two states. Sets s->unheld. If the automaton has
+ * no room for the values, it becomes full. */
 void api_schema_put(struct api_schema *s, const struct api_json *root, uint32_t from, uint32_t to);
 
 /* Add any JSON object, between two states. */

@@ -27,7 +27,7 @@ uint32_t api_schema_text_to(struct api_schema *s, uint32_t from);
 void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t from, uint32_t to);
 void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32_t to);
 
-/* Add a point and digits. */
+/* Add a decimal point and digits. */
 void api_schema_fraction(struct api_schema *s, uint32_t from, uint32_t to);
 
 /* Add a text in a format: date, time, date-time or uuid. Dates have no days 29 to 31, so that every
@@ -37,7 +37,7 @@ bool api_schema_format(struct api_schema *s, const char *format, uint32_t from, 
 /* Add this value, as compact JSON. */
 void api_schema_literal(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to);
 
-/* Add a value of any type. `depth` is the number of values of any type around it. */
+/* Add a value of any type. `depth` is the number of values of any type that enclose it. */
 void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_t to);
 
 /* Add a list in brackets: `least` to `most` runs of the part that begins at `item`, with commas

@@ -20,7 +20,7 @@ struct api_score {
 bool api_scores_add(struct api_text *scores, const struct api_score *taken,
                     const struct api_score *likeliest, uint32_t n);
 
-/* How far scores were sent. */
+/* The end of the scores that were sent. */
 struct api_scores_at {
     size_t bytes, characters;
 };

@@ -40,8 +40,8 @@ enum api_step {
     API_OPENS,  /* opens an item; `bytes` may be empty */
     API_GROWS,  /* adds bytes to the item */
     API_CLOSES, /* closes the item, which has `bytes` in all */
-    API_ENDS,   /* the reply */
-    API_FAILS,  /* the job's error */
+    API_ENDS,   /* ends the reply */
+    API_FAILS,  /* ends the reply with the job's error */
 };
 
 struct api_piece {

@@ -10,7 +10,8 @@
 struct api_encoder {
     const struct model *model;
     uint32_t context; /* most tokens of prompt and reply */
-    /* Get and return work space of the tokenizer. `take` returns NULL if there is not enough. */
+    /* Take work space for the tokenizer, and give it back. `take` returns NULL if there is not
+     * enough. */
     void *(*take)(void *owner, size_t bytes);
     void (*leave)(void *owner, void *memory);
     void *owner;

@@ -1,5 +1,5 @@
 /* Files that arrive by PUT /models/NAME and similar paths, whole or in ranges (RFC 9110, section
- * 14.5), and go to the card. An upload that was cut continues after the bytes on the card. PUT with
+ * 14.5), and go to the card. An interrupted upload continues after the bytes on the card. PUT with
  * `Content-Range: bytes <any>/TOTAL`, with a star for <any>, asks how many bytes the card has. The
  * body waits in memory, and in TCP's window, until the line is free. */
 #ifndef INGOT_RUNTIME_API_UPLOAD_H
@@ -30,7 +30,8 @@ struct api_store {
         void *context);           /* returns a sentence about the latest error of open or
                                    * publish */
     bool (*stops)(void *context); /* returns true if somebody on the line has pressed Ctrl-C */
-    void (*came)(void *context, const char *path, uint64_t bytes, uint64_t ms); /* say so */
+    /* Reports a file that has arrived. */
+    void (*came)(void *context, const char *path, uint64_t bytes, uint64_t ms);
 };
 
 /* The file that is arriving, in one or more requests. All zeros: no file. */

@@ -7,8 +7,8 @@
 /* Return true if vectors of `width` numbers have the wanted dimensions. Otherwise set *e. */
 bool api_vectors_check(const struct api_request *q, size_t width, struct api_error *e);
 
-/* Write {"object":"list","data":[ ... ],...} around the vectors. `tokens` counts the tokens of all
- * texts. */
+/* Write {"object":"list","data":[ ... ],...} around the vectors. `tokens` is the number of tokens
+ * in all texts. */
 void api_vectors_begin(struct api_text *out);
 void api_vectors_end(struct api_text *out, const char *model, uint32_t tokens);
 

@@ -50,7 +50,7 @@ struct app_setup {
     unsigned n_features;
     bool chats;               /* a conversation will follow, so branches need room */
     const char *greeting;     /* a line before the first prompt; NULL: none */
-    uint32_t chunk;           /* prompt tokens that pass the layers together; 0: the default */
+    uint32_t chunk;           /* prompt tokens that one pass computes; 0: the default */
     uint32_t spare_sequences; /* sequences in addition to those of together=, if they take hardly
                                * any memory from weights */
     struct plan_rates rates;  /* rates of the machine, if they are known */
@@ -93,7 +93,7 @@ struct app {
     struct session parallel[GROUP_MOST - 1]; /* further sequences of the target, planned by
                                               * together= */
     struct replies replies;                  /* the replies that /bench runs in parallel */
-    uint32_t sequences_version; /* changes when sequences are made, or used by others */
+    uint32_t sequences_version; /* changes when sequences are opened, or used by /bench */
     enum option at_fault;       /* the option that caused the last error; OPTION_COUNT: none */
     bool prompt_of_file; /* prompt= comes from a preset, so nobody has typed the prompt here */
     bool gave_up;        /* boot options were dropped so that a model could be loaded */
@@ -155,8 +155,8 @@ enum { APP_WHY_BYTES = 320 };
  * come from loading; the old model is then loaded again. `why` gets the error message. */
 enum err app_change_model_aside(struct app *a, const char *name, char why[APP_WHY_BYTES]);
 
-/* Finish a save that was written, or failed with error e. Returns false if the file was not kept;
- * the files' error_message() says why. */
+/* Tell the files that a save was written (e is ERR_OK) or failed with error e. Returns false if
+ * they cannot finish the save; their error_message() says why. */
 bool app_end_save(struct app *a, enum err e);
 
 /* Call when core 0 is about to sleep until a byte arrives, and when it wakes: nothing feeds the

@@ -6,7 +6,7 @@
 #include "runtime/storage/storage.h"
 #include "runtime/storage/storage_new.h"
 
-/* The files that can be in use at a time, each with a table of its extents. */
+/* The files that can be in use at the same time, each with a table of its extents. */
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
 enum {
     APP_STORAGE_OPEN = APP_STORAGE_FILES + 3
@@ -18,8 +18,7 @@ struct app_storage {
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
     struct storage_new new;
-    struct file log, use, kept;                /* files that are in few
-                                                * pieces and need no table */
+    struct file log, use, kept;                /* files that have few extents and need no table */
     const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 

@@ -12,7 +12,7 @@ enum { ARENA_ALIGN = 4096 }; /* alignment of every region; DMA and vector loads 
 
 enum arena_region_name {
     ARENA_META,    /* model header, tables and tokenizer, as stored in the file */
-    ARENA_WEIGHTS, /* pinned weights */
+    ARENA_WEIGHTS, /* resident weights */
     ARENA_IO,      /* stream slots */
     ARENA_KV,      /* key and value cache */
     ARENA_SCRATCH, /* activations, logits, and work space of sampler and tokenizer */
@@ -48,7 +48,7 @@ size_t arena_left(const struct arena *a);
 enum err arena_reserve(struct arena *a, enum arena_region_name name, size_t bytes);
 
 /* Return the next `bytes` bytes of a region, 64-byte aligned, with old contents. Asserts that there
- * is room, because the plan computed every size before. */
+ * is room, because the plan has computed every size in advance. */
 void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes);
 
 /* Return how many bytes arena_take(bytes) takes from a region, for the plan. */

@@ -54,8 +54,7 @@ struct platform_cores {
      * cores run. Never NULL. */
     uint32_t (*features)(void *context, unsigned n);
     /* Start `core` (1 to n - 1) in entry(arg), on a stack of its own, with caches and floating
-     * point
-     * on. entry returns only after workers_stop. ERR_NO_DEVICE: the core does not start. */
+     * point on. entry returns only after workers_stop. ERR_NO_DEVICE: the core does not start. */
     enum err (*start)(void *context, unsigned core, void (*entry)(void *arg), void *arg);
     /* Any core: sleep until *word may differ from `old`. May return early. */
     void (*wait)(void *context, const _Atomic uint32_t *word, uint32_t old);
@@ -111,7 +110,7 @@ struct platform_storage {
      * there are no devices. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
     /* Call after find, while no read is waiting. Returns a device that is new, has another
-     * `error_message`, or is unusable and can only be named; NULL if there is none. The function
+     * `error_message`, or is unusable and can only be reported; NULL if there is none. The function
      * reads in_use of the known devices; the slot of a device that is not in use may be reused. The
      * function itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
@@ -122,7 +121,7 @@ struct platform_storage {
     struct block_device *(*fetch)(void *context, const char *address,
                                   const struct file *const *open, unsigned n_open,
                                   const char **why);
-    /* Call before find. After the call, a core and not DMA moves the data of cards. NULL if the
+    /* Call before find. After the call, a core instead of DMA moves the data of cards. NULL if the
      * machine has no choice. */
     void (*use_pio)(void *context);
     /* Call before find. The DMA of cards is then used only for addresses below `end`. NULL if DMA

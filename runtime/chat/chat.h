@@ -88,10 +88,10 @@ struct chat {
     char line[CHAT_LINE_BYTES];
 };
 
-/* Open a conversation. session is open. draft is an open model that guesses the session's tokens,
- * or NULL. template is a checked chat section that replaces the chat section of the image, or NULL.
- * These objects must outlive the chat. The log warns about options that the template cannot
- * follow. */
+/* Open a conversation. session is open. draft is an open session of a model that guesses the
+ * session's tokens, or NULL. template is a checked chat section that replaces the chat section of
+ * the image, or NULL. These objects must outlive the chat. The log warns about options that the
+ * template cannot follow. */
 void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template);
 
@@ -103,7 +103,7 @@ void chat_close(struct chat *c);
  * template. If it is false, or if there is no template, continue the text as it stands from an
  * empty context. If the context has no room for the turn or for more of its reply, the oldest turns
  * after the system prompt are dropped, and a line says so. ERR_NOT_FOUND: there is no model.
- * ERR_ABORTED: Ctrl-C ended the reply, which so far stays in the conversation. ERR_TOO_LONG and
+ * ERR_ABORTED: Ctrl-C ended the reply; its text so far stays in the conversation. ERR_TOO_LONG and
  * errors of the stream are printed, and the conversation can continue. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
@@ -113,8 +113,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
 enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said);
 
 /* Like chat_reply, for a list of token ids, used as they stand. json_ids_next() reads `ids`: each
- * id
- * must be in the vocabulary, and the list must fit the context. */
+ * id must be in the vocabulary, and the list must fit the context. */
 enum err chat_reply_ids(struct chat *c, const char *ids);
 
 /* Print the error that no model is loaded. */
@@ -130,8 +129,8 @@ void chat_forget(struct chat *c);
  * again. */
 void chat_weights_changed(struct chat *c);
 
-/* Take back the last turn, and the turns about actions that it caused; the log notes each turn.
- * Returns false if there is no turn, or if the model has no template. */
+/* Take back the last turn of a person, and the turns that features added in response; the log notes
+ * each of them. Returns false if there is no turn, or if the model has no template. */
 bool chat_undo(struct chat *c);
 
 /* Take back the last turn and answer it again. ERR_NOT_FOUND: there is no turn. Other errors are
@@ -151,14 +150,16 @@ bool chat_is_command(const char *line, size_t bytes);
  * prints that text and does not end the conversation. */
 bool chat_input_ends(struct chat *c);
 
-/* Prompt, read a line, and reply or run a command, until the input ends or a command ends it. */
+/* Prompt, read a line, and reply or run a command, until the input or a command ends the
+ * conversation. */
 void chat_loop(struct chat *c, const struct chat_commands *commands);
 
 enum { CHAT_WAIT_PENDING = 0 };
 
-/* Begin to wait for n tokens that the session computes, or for its pending tokens; `what` names
- * them ("prompt"). While somebody talks to the chat, chat_wait_stop shows the progress; its context
- * is the chat. console_progress_end() ends the wait. */
+/* Begin to wait for tokens that the session computes: n_tokens of them or, with CHAT_WAIT_PENDING,
+ * its pending tokens. `what` names the tokens ("prompt"). While somebody talks to the chat,
+ * chat_wait_stop shows the progress; its context is the chat. console_progress_end() ends the
+ * wait. */
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);
 bool chat_wait_stop(void *chat);
 

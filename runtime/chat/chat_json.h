@@ -31,8 +31,7 @@ void chat_json_scored_token(struct chat *c, const struct token_scores *scores);
 void chat_json_leave(struct chat *c);
 
 /* Like chat_loop(), with requests in place of lines. Returns false if the conversation continues
- * with
- * a person (/mode chat). */
+ * with a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
 /* The conversation of requests that come over the network, not over the console's line. */

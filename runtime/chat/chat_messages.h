@@ -25,7 +25,7 @@ struct chat_message {
 };
 
 struct chat_messages {
-    const char *system; /* system prompt; NULL: no message has one, and the current one stays */
+    const char *system; /* system prompt; NULL: no message sets it, and the current one stays */
     unsigned n;         /* user, assistant, ..., user: the user's last message wants a reply */
     struct chat_message list[CHAT_MESSAGES];
     const char *error_message; /* why the reader failed */

@@ -28,22 +28,22 @@ struct chat_said {
     size_t system_bytes;
     bool ignores_options; /* if system is NULL, use the system prompt of the template, not of the
                            * options */
-    size_t kept;          /* tokens before the text that must stay; 0: the text can begin a
-                           * conversation */
+    size_t kept;          /* number of tokens that must stay in front of the text; 0: the text can
+                           * begin a conversation */
 };
 
-/* Check that the text and one token of its reply fit the context once all turns that may be
- * dropped are dropped. Changes nothing. ERR_TOO_LONG: c->session->error_message has the counts.
- * ERR_NO_SPACE: the text has more bytes than can be encoded. */
+/* Check that the text and one token of its reply fit the context once all turns that may be dropped
+ * are dropped. Changes nothing. ERR_TOO_LONG: c->session->error_message gives the numbers of
+ * tokens. ERR_NO_SPACE: the text has more bytes than can be encoded. */
 enum err chat_check_fits(struct chat *c, const struct chat_said *said);
 
-/* Write the tokens with which every conversation now begins to c->opening.ids. Returns how many, at
+/* Write to c->opening.ids the tokens with which every conversation now begins. Returns how many, at
  * most SESSION_PREFIX_TOKENS, or 0 if there are none or too many. */
 size_t chat_encode_opening(struct chat *c);
 
 /* Put the turn's tokens after the conversation. If needed, drop the oldest turns, but never the
  * last `keep` (0 or 1). Sets *own to the offset of the turn. A quarter of the context is left for
- * the reply if possible, or more if the policy says so. */
+ * the reply if possible, or more if a feature asks for more. */
 enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned keep,
                        uint32_t *own);
 
@@ -58,8 +58,8 @@ enum err chat_put_list(struct chat *c, const char *list);
  * past turns, without thoughts. The changed part becomes pending in the session. */
 void chat_settle_reply(struct chat *c);
 
-/* Make room by dropping the oldest turns, so that at most half of the context is used, and say
- * so; the last `keep` turns (0 or 1) always stay. The turns that stay become pending. With
+/* Make room by dropping the oldest turns, so that at most half of the context is used, and log
+ * this; the last `keep` turns (0 or 1) always stay. The turns that stay become pending. With
  * overflow=sinks, if possible: keep the first few tokens and drop the oldest after them, even of
  * the current turn; then no further token becomes pending. c->reply_start moves with the reply.
  * Returns false if there is nothing to drop. */
@@ -72,8 +72,8 @@ void chat_keep_turns(struct chat *c);
 /* Return how many tokens of the context may be in use when a turn is put, including the turn. */
 uint32_t chat_room(const struct chat *c);
 
-/* Return the index of the last turn that a person said. Features added the turns after this one in
- * response to it. c->turns.n is not 0. */
+/* Return the index of the last turn that a person said. Any later turns were added by features in
+ * response to that turn. c->turns.n is not 0. */
 unsigned chat_question(const struct chat *c);
 
 /* Like chat_undo, but features do not judge the turn, because no person said it. */

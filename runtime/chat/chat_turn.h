@@ -27,7 +27,7 @@ struct chat_turn {
 /* Return true if the section has a template at all. */
 bool chat_has_template(const struct ingot_chat *chat);
 
-/* Return true if a turn that asks for thoughts ends within them. */
+/* Return true if a turn that asks for thoughts ends with the mark that opens them. */
 bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
 
 /* Write the turn's parts in order, up to the beginning of the reply. The person's text is marked

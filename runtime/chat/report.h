@@ -36,8 +36,9 @@ void report_plan(struct console *c, const struct model *m);
  * predicts. */
 void report_rates(struct console *c, const struct model *m);
 
-/* Log the time until the prompt without loading, the time of loading (load_ms), and the card's
- * rate for weights. since_ms: the time of the command /model, or 0 for the machine's start. */
+/* Log the time until the prompt (without the time for loading), the time for loading (load_ms), and
+ * the card's rate for weights. since_ms: the time of the command /model, or 0 for the machine's
+ * start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
 /* Log how much RAM a draft takes, before the model's plan. */

@@ -1,4 +1,4 @@
-/* How a person sees a reply's thoughts: in full, dimmed, or as a count (think=). */
+/* How a person sees a reply's thoughts: in full, dimmed, or only as a number of tokens (think=). */
 #ifndef INGOT_RUNTIME_THOUGHTS_H
 #define INGOT_RUNTIME_THOUGHTS_H
 

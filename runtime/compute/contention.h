@@ -11,7 +11,7 @@
 enum contention_advice {
     CONTENTION_STAY,
     CONTENTION_LEAVE,  /* the last core rests from now on */
-    CONTENTION_RETURN, /* ... this */
+    CONTENTION_RETURN, /* the core that rests works again */
 };
 
 /* How long a core waited at the barriers of one window. */
@@ -36,8 +36,8 @@ void contention_open(struct contention *c, uint64_t hz);
  * cores in a job, and shorter than a time slice of the system. */
 uint64_t contention_stall_ticks(const struct contention *c);
 
-/* A job of `ticks` has ended at `now`. Return true if a window is over, so that contention_judge
- * has to be called. */
+/* A job of `ticks` has ended at `now`. Return true if contention_judge has to be called: a window
+ * is over or, while a core rests, the time of the next look has come. */
 int contention_job(struct contention *c, uint64_t ticks, uint64_t now);
 
 /* Decide at the end of a window. most: the core that was stalled longest since the window began.

@@ -37,8 +37,8 @@ struct kv_layer {
     struct kv_part keys, values;
     uint32_t n_kv_heads;
     uint32_t head_dim;  /* of keys */
-    uint32_t value_dim; /* width of a value; smaller for latent keys: a value is the first numbers
-                         * of its key */
+    uint32_t value_dim; /* width of a value; with latent keys it is less than head_dim: a value is
+                         * the beginning of its key */
     bool own;           /* this layer writes the keys and values */
     struct kv_tier_place warm, cold;
 };

@@ -62,8 +62,8 @@ void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x
 struct kv_format {
     const char *name; /* NULL if this number has no format */
 
-    /* Number of numbers that share a scale. The last block of a head is padded with zeros; only
-     * formats of tests/bench/kv make it shorter. */
+    /* How many neighbouring elements share a scale. The last block of a head is padded with zeros;
+     * only formats of tests/bench/kv make it shorter. */
     uint32_t block;
     bool rotated;       /* stores heads that kv_rotate has rotated */
     bool integer_query; /* score reads q8 */
@@ -80,7 +80,7 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
-    /* Only set if put_key is NULL: write all positions of a tile that `keys` holds in another
+    /* Set only if put_key is NULL: write all positions of a tile that `keys` holds in another
      * format. work: (3, d). */
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);
@@ -99,15 +99,15 @@ struct kv_format {
 extern const struct kv_format kv_formats[KV_N_NUMBERS];
 
 /* Return the name of types in the form of kv=: "f16"; "rot_q8,f16" if keys and values differ; or
- * "tiers:256,1792,f16,q8,kivi", which has the numbers of hot and warm positions (multiples of
- * KV_TILE, the first not 0), then the types. */
+ * "tiers:256,1792,f16,q8,kivi", which gives how many positions are hot and how many are warm
+ * (multiples of KV_TILE, the first not 0), then the types. */
 enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
 /* Read a name: flat16, flat8, one type for both, or the type of keys, a comma, and the type of
- * values. Names of tiers are ruv, tiers, or the form of kv_types_name; this form may give only the
- * cold type (then the hot type is f16, the warm type q8). Return false if no such type exists, or
- * if it cannot be used alone. */
+ * values. For tiers, the name is ruv, tiers, or has the form of kv_types_name, which may also give
+ * only the cold type (the hot type is then f16, the warm type q8). Return false if no such type
+ * exists, or if it cannot be used alone. */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

@@ -1,9 +1,9 @@
-/* Slots of tiles with owners. A slot has room for one tile of positions (KV_TILE) of all layers
- * and heads. A sequence finds its tiles' slots in a table, whose entry i is for the tile that
- * begins at position i * KV_TILE. Sequences with the same beginning share slots: each slot counts
- * the tables that hold it, and is copied before one of them writes to it. One table is in use. The
- * slots of other tables are kept only while there is room; if they are lost, their sequence is
- * computed again. Core 0 only, outside workers_run. */
+/* Slots that hold tiles and have owners. A slot has room for one tile of positions (KV_TILE) of all
+ * layers and heads. A sequence finds its tiles' slots in a table, whose entry i is for the tile
+ * that begins at position i * KV_TILE. Sequences with the same beginning share slots: each slot
+ * counts the tables that hold it, and is copied before one of them writes to it. One table is in
+ * use. The slots of other tables are kept only while there is room; if they are lost, their
+ * sequence is computed again. Core 0 only, outside workers_run. */
 #ifndef INGOT_RUNTIME_KV_POOL_H
 #define INGOT_RUNTIME_KV_POOL_H
 

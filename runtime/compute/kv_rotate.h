@@ -14,11 +14,11 @@
 uint32_t kv_rotation(uint32_t d);
 
 /* Rotate x (n heads of width d) in place, in blocks of `block` = kv_rotation(d) or 1. The additions
- * are those of the butterfly with ascending strides; one product comes after them. The bits are the
- * same on every machine. */
+ * are those of the butterfly with ascending strides; one multiplication comes after them. The bits
+ * are the same on every machine. */
 void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block);
 
-/* Like kv_rotate_heads, by the reference, which takes blocks of any power of two. */
+/* Like kv_rotate_heads, but by the C reference, which takes any power of two as `block`. */
 void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block);
 
 #endif

@@ -1,6 +1,6 @@
-/* Tiers by age: the newest positions are stored exactly, older ones in fewer bits. A tile's type
- * depends only on its age at the pass, counted in tiles from the pass's own tile; so a pass must
- * lie within one tile, and no bit depends on how earlier tokens were cut into passes.
+/* Tiers by age: the newest positions are stored in the most bits, older ones in fewer. A tile's
+ * type depends only on its age at the pass, counted in tiles from the pass's own tile; so a pass
+ * must lie within one tile, and no bit depends on how earlier tokens were cut into passes.
  *
  *   hot tier:   ages 0 to hot_tiles - 1, in tiles.
  *   warm tier:  ages up to hot_tiles + warm_tiles - 1. The cold tier has older tiles.
@@ -46,8 +46,8 @@ void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t positi
 /* Cut the cache to n positions. Returns how many are left: n, or 0 if the old tiles are gone. */
 uint32_t kv_tiers_cut(struct kv_cache *c, uint32_t n);
 
-/* Return the tile that contained the last pass over n positions: the tiers of a saved cache are as
- * they were after that pass. The second function marks n positions as loaded in this state. */
+/* Return the tile of the pass that computed the last of n positions: the tiers of a saved cache are
+ * as they were after that pass. The second function marks n positions as loaded in this state. */
 uint32_t kv_tiers_tile(uint32_t n);
 void kv_tiers_loaded(struct kv_cache *c, uint32_t n);
 

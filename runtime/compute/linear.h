@@ -21,7 +21,8 @@ struct linear_input {
 };
 
 /* Quantize tokens [first, last) for matrices of `types` (bits 1 << enum ingot_type), into the
- * activations. `first` and `last` are multiples of LINEAR_GROUP, but `last` may be the end. */
+ * activations. `first` and `last` are multiples of LINEAR_GROUP, but `last` may also be
+ * n_tokens. */
 void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
                     const struct linear_input *in, size_t first, size_t last);
 

@@ -17,12 +17,12 @@ enum { SHARES_SAMPLES = 15 }; /* number of jobs that are measured before a decis
 
 struct shares {
     unsigned n_cores;
-    uint32_t before[BOARD_MAX_CORES + 1]; /* sum of the weights of the cores below i */
+    uint32_t before[BOARD_MAX_CORES + 1]; /* sum of the parts of the cores below i */
     uint32_t n_jobs;                      /* jobs since the last measured one */
     uint32_t every;                       /* every n-th job is measured; this is n */
     uint32_t n_samples;
-    uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* a core's part of all speeds in a job; 65535
-                                                       * is all */
+    uint16_t speeds[BOARD_MAX_CORES][SHARES_SAMPLES]; /* a core's share of the sum of all speeds, in
+                                                       * each job; 65535 is the whole */
 };
 
 /* Begin with n_cores cores and no measurements. capacity (n_cores): the relative speed of each

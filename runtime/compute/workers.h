@@ -39,20 +39,20 @@ struct workers {
     uint64_t spin_ticks;             /* spin_micros of the cores */
     workers_fn *work;
     void *arg;
-    bool measures;                /* this job */
+    bool measures;                /* this job is measured */
     struct shares shares;         /* core 0 changes the shares between jobs */
     struct contention contention; /* only used if the platform says that other programs run */
     bool rests;                   /* the absent core left because `contention` advised it */
     _Atomic uint32_t ready;       /* cores that have arrived at their first wait */
-    _Atomic uint32_t job;         /* counts jobs; a change starts the workers */
+    _Atomic uint32_t job;         /* number of jobs so far; a change starts the workers */
     _Atomic uint32_t arrived;     /* cores at the current barrier */
-    _Atomic uint32_t phase;       /* counts barriers; a change opens the barrier */
+    _Atomic uint32_t phase;       /* number of barriers so far; a change opens the barrier */
     _Atomic uint32_t sleepers;    /* cores that may be asleep */
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;
-    _Atomic uint32_t lent;    /* number of the core that has to do lent_work, then that work's
-                               * progress; 0: no core */
+    _Atomic uint32_t lent;    /* number of the core that has to begin lent_work, then AWAY or
+                               * WANTED_BACK (workers.c); 0: no core */
     _Atomic uint32_t counted; /* cores 0 to counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];

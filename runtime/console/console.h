@@ -30,7 +30,7 @@ enum {
 enum console_terminal {
     CONSOLE_AUTO,  /* the console asks. The far end counts as a terminal once it answers or sends a
                     * key that only terminals have */
-    CONSOLE_PLAIN, /* none */
+    CONSOLE_PLAIN, /* not a terminal */
     CONSOLE_VT,    /* a terminal that obeys ECMA-48 */
 };
 
