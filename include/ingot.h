@@ -114,9 +114,9 @@ struct ingot_cores {
     void (*wake)(void *context, const uint32_t *word);
 };
 
-/* The CPU's features that all cores have: bits of INGOT_CPU_*, or only one of the first three. If a
- * core lacks a given feature, it traps on an illegal instruction. The choice does not change a bit
- * of the results. */
+/* The CPU's features that all cores have: bits of INGOT_CPU_*, or only one of the first three. A
+ * core that lacks a feature given here traps on an illegal instruction. The choice does not change
+ * a bit of the results. */
 enum ingot_cpu {
     INGOT_CPU_AUTO =
         0, /* features that the operating system reports; without an operating system, the ISA's

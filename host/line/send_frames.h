@@ -13,7 +13,7 @@ struct send_frames {
     struct serial_line *line;
     const uint8_t *bytes; /* (n) of the file */
     uint64_t n;
-    uint32_t window, frame; /* as the board says */
+    uint32_t window, frame; /* as the board states them */
     uint32_t baud, slow;    /* the rate for the transfer (0: no change), and the line's own rate */
     bool quiet;
     const volatile int *stopped; /* not 0: the user has cancelled */
@@ -22,7 +22,7 @@ struct send_frames {
     uint64_t acked, resumed_at, said_ms, began_ms;
     bool pong, there, again, has_result, good;
     uint64_t pings, ponged;        /* number of the latest ping, and of the latest answered ping */
-    uint64_t moved_ms, slowest_ms; /* when the latest answer came; the longest wait for one */
+    uint64_t moved_ms, slowest_ms; /* when the latest answer came; the longest wait for an answer */
     uint64_t there_at;
     uint32_t there_crc;
     char error_message[512]; /* why it failed */

@@ -29,7 +29,7 @@ extern const struct command_option *const serial_options[];
 enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
                                            const char *value);
 
-/* Closes the request, if there is one; call this after all options were read. */
+/* Closes the request, if there is one; call this after all options have been read. */
 void serial_args_end_settings(struct serial_args *a);
 
 #endif

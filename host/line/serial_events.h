@@ -43,8 +43,8 @@ bool serial_csv_close(struct serial_events *e);
  * overwritten. */
 enum serial_kind serial_events_take(struct serial_events *e, char *line, size_t bytes);
 
-/* Write a request with one text, {"key":"text"} and LF, NUL-terminated, to out. Bytes that are not
- * UTF-8 become U+FFFD. Returns its length; 0: more than `most` bytes. */
+/* Write the request {"key":"text"}, an LF and a NUL to out. Bytes that are not UTF-8 become U+FFFD.
+ * Returns the request's length; 0: more than `most` bytes. */
 size_t serial_request(char *out, size_t most, const char *key, const char *text, size_t bytes);
 
 #endif

@@ -16,7 +16,7 @@ struct board_request {
     uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's rate */
 };
 
-/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it only counts the
+/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it counts only the
  * bytes of weights, at the bus's peak rate. Errors: those of plan_make; plan->error_message says why. */
 enum err board_plan(struct plan *plan, const struct board_request *r);
 

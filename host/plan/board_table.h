@@ -20,8 +20,8 @@ struct board_facts {
                              * size that `make run` uses; QEMU takes any size */
     uint32_t usual_mib;     /* used if no size is given */
     uint32_t
-        cache_kib; /* size of a core's second-level cache, shared or not; 0: an emulator, for which it
-                      is configured */
+        cache_kib; /* size of a core's second-level cache, shared or not; 0: an emulator, which has
+                    * no fixed one */
     uint32_t memory_mb; /* Peak rate of its memory bus in MB/s: transfers per second times width.
                                            Programs get less. 0: an emulator, which has no published
                                            rate */
@@ -42,7 +42,7 @@ const struct board_facts *board_facts_find(const char *name);
 /* Return the RAM in MiB that the board is assumed to have if it is called by this name. */
 uint32_t board_facts_usual(const struct board_facts *b, const char *name);
 
-/* Write "512 MiB, 1 GiB", all sizes of a board, to text. */
+/* Write all RAM sizes of a board to text, such as "512 MiB, 1 GiB". */
 void board_facts_sizes(const struct board_facts *b, char *text, size_t bytes);
 
 /* True if the board is sold with `bytes` of RAM; an emulator takes any size. */

@@ -41,7 +41,7 @@ __attribute__((format(printf, 2, 3))) void info_add(struct info_features *f, con
  * layers. */
 void info_add_layers(struct info_features *f, const struct image *img);
 
-/* Return the bytes of a session's recurrent states, in addition to keys and values. */
+/* Return the bytes of a session's recurrent states, without keys and values. */
 uint64_t info_state_bytes(const struct image *img);
 
 /* True if a role has a tensor; for a role of layers, if any layer has one. */

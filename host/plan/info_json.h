@@ -1,4 +1,4 @@
-/* For `ingot info --json`: shared by its files. If memory runs out, cJSON's functions do
+/* Functions that the files of `ingot info --json` share. If memory runs out, cJSON's functions do
  * nothing. */
 #ifndef INGOT_HOST_INFO_JSON_H
 #define INGOT_HOST_INFO_JSON_H

@@ -17,7 +17,8 @@ struct retyped {
     uint64_t bytes; /* of all segments */
 };
 
-/* Allocate memory for the tables of an image. False: out of memory. Close r in any case. */
+/* Allocate memory for the tables of an image. False: out of memory. Call retyped_close in any
+ * case. */
 bool retyped_open(struct retyped *r, const struct image *image);
 void retyped_close(struct retyped *r);
 

@@ -10,7 +10,7 @@
  * (0: any free port). -1: the error is printed to standard error. */
 int serve_listen(const char *address, int port);
 
-/* Writes "http://127.0.0.1:8080" or "http://[::1]:8080" to text (bytes). */
+/* Writes the URL to text (bytes): "http://127.0.0.1:8080" or "http://[::1]:8080". */
 void serve_listen_url(int fd, char *text, size_t bytes);
 
 /* True if only this computer can reach an address: 127.0.0.0/8, ::1, localhost. */

@@ -14,7 +14,7 @@ enum { SERVE_PACE_BYTES = 512 /* bytes that the other side has to take every sec
 struct serve_pace {
     bool waits;    /* bytes were waiting to be taken at `since` */
     int64_t since; /* ms */
-    int64_t owed;  /* thousandths of bytes that are overdue at `since` */
+    int64_t owed;  /* thousandths of a byte that are overdue at `since` */
 };
 
 /* Record that bytes begin to wait. now: ms of a clock that never goes back. */

@@ -25,7 +25,7 @@ bool serve_sockets_open(const struct serve_sockets_setup *setup);
 /* Writes the address, such as "http://127.0.0.1:8080", to text (bytes). */
 void serve_sockets_url(char *text, size_t bytes);
 
-/* Serves until serve_sockets_end, then closes all connections. Returns false after printing an
+/* Serves until serve_sockets_end, then closes all connections. Returns false after printing the
  * error that ended it. */
 bool serve_sockets_run(void);
 

@@ -43,8 +43,7 @@ struct connection {
     bool pinged;
     int64_t heard, began; /* ms */
     struct serve_pace pace;
-    uint64_t sent,
-        taken; /* numbers of bytes given to the system, and acknowledged by the other side */
+    uint64_t sent, taken; /* numbers of bytes: given to the system, acknowledged by the client */
     size_t wasted;
     char in[4096];   /* bytes in_at to in_bytes are still to be taken */
     char out[16384]; /* bytes out_at to out_bytes are still to be sent */

@@ -12,8 +12,8 @@ enum { VOICE_COMMAND_BYTES = 1024 };
 
 struct voice_hearer {
     const char *name;    /* a server's address or a recognizer's name; NULL if --stt is a command */
-    const char *command; /* a shell command; {} is replaced by the WAV file, unless the command
-                          * stays running */
+    const char *command; /* a shell command; {} stands for the WAV file, unless the command stays
+                          * running */
     bool stays; /* the command stays running: it reads paths, and answers each with a line */
     char text[VOICE_COMMAND_BYTES];
     pid_t child; /* the process of a command that stays running */

@@ -14,7 +14,7 @@ struct voice_speak {
     const char
         *tts; /* a shell command that speaks its standard input, a sentence, into the WAV file {} */
     const char *play;   /* a shell command that plays the WAV file {}; "": do not play it */
-    const char *folder; /* where files are made */
+    const char *folder; /* folder of the WAV files */
     bool keeps;         /* spoken sound is also collected in `spoken` */
     struct voice_sound spoken;
     char text[4096]; /* text after the last sentence */
@@ -31,7 +31,7 @@ struct voice_speak {
 /* Return how many of the n bytes of text are whole sentences; ends: no text follows. */
 size_t voice_sentences(const char *text, size_t n, bool ends);
 
-/* Start the thread; set the first four members before. False: no thread could start. */
+/* Start the thread; set the first four members before. False: the thread could not start. */
 bool voice_speak_open(struct voice_speak *s);
 
 /* Add more of the reply, or end the reply. */

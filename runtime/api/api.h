@@ -80,7 +80,7 @@ struct api_setup {
     void *group; /* api_group_bytes(n_group), 64-byte aligned and zeroed */
     uint32_t n_group;
     struct api_store store;
-    /* Replaces the current model by another. Returns NULL, or an error message, with the answer's
+    /* Replaces the current model with another. Returns NULL, or an error message, with the answer's
      * HTTP status in *status. If the function is NULL, the model never changes. */
     const char *(*load)(void *context, const char *name, int *status);
     /* Constrains the following replies to a compiled grammar (bytes) until `release`. Returns NULL,
@@ -172,7 +172,7 @@ void api_answer(struct api_client *k, int status, const char *type, const char *
 void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
                       const char *code);
 
-/* Make the current answer the chat's console. */
+/* Open the console through which the chat writes the current answer. */
 void api_open_console(struct api *a);
 
 /* Return true if there is room for another waiting request. */

@@ -1,6 +1,6 @@
 /* Builds a pushdown automaton over bytes (flash_image/format/grammar.h). A text may take several
- * ways through the automaton; the machine that runs the automaton follows all. All data lies in the
- * memory of a request. */
+ * ways through the automaton; the machine that runs the automaton follows all of them. All data
+ * lies in the memory of a request. */
 #ifndef INGOT_RUNTIME_API_AUTOMATON_H
 #define INGOT_RUNTIME_API_AUTOMATON_H
 

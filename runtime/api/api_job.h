@@ -12,7 +12,7 @@ enum api_figure {
     API_CARD_MB_PER_S, /* rate at which weights are streamed */
     API_STALLED_PERCENT,
     API_TEMPERATURE_C,
-    API_CONTEXT_TOKENS, /* tokens of the conversation so far; their limit is next */
+    API_CONTEXT_TOKENS, /* tokens of the conversation so far; the next figure is their limit */
     API_CONTEXT_LIMIT_TOKENS,
     API_N_FIGURES
 };
@@ -33,7 +33,8 @@ void api_figures_put(struct api_text *out, const struct api_figures *f);
 struct api_job {
     struct api_request request;
     bool done;
-    struct api_error error;         /* once done, why there is no reply, or why it broke off */
+    struct api_error error;         /* after the end: why there is no reply, or why the reply broke
+                                     * off */
     enum generate_end end;          /* set once the job is done without an error */
     struct api_text text, thoughts; /* whole characters */
     struct api_text scores;         /* scores of api_scores.h, if requested */

@@ -1,6 +1,6 @@
-/* A tree of a JSON body. Texts are decoded in place, so that only the nodes take memory. The reader
- * also takes what RFC 8259 forbids but clients send: half of a surrogate pair, which is left when
- * a client cuts a text inside a character, becomes U+FFFD; a text may have control characters that
+/* A JSON body as a tree. Texts are decoded in place, so that only the nodes take memory. The reader
+ * also takes what RFC 8259 forbids but clients send: half of a surrogate pair, which is left when a
+ * client cuts a text inside a character, becomes U+FFFD; a text may have control characters that
  * are not escaped; and a byte order mark may come first. */
 #ifndef INGOT_RUNTIME_API_JSON_H
 #define INGOT_RUNTIME_API_JSON_H
@@ -29,7 +29,7 @@ struct api_json {
 enum api_json_result {
     API_JSON_GOOD,
     API_JSON_BYTES,  /* the body is not UTF-8, or has \u0000 */
-    API_JSON_WRONG,  /* the body is not JSON; *at is the first wrong byte */
+    API_JSON_WRONG,  /* the body is not JSON; *at is the offset of the first wrong byte */
     API_JSON_MEMORY, /* the memory cannot hold all values of the body */
 };
 

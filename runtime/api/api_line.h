@@ -6,9 +6,9 @@
 #include "runtime/api/api_job.h"
 #include "runtime/api/api_json.h"
 
-/* Append the line, without its end. The line has every setting, because earlier requests may have
- * changed settings. `id` is the id of the line, or 0 for none; `seed` is the seed of the sampler. A
- * request for embeddings has a line for each text; this line is for text i. */
+/* Append the line, without the newline at its end. The line has every setting, because earlier
+ * requests may have changed settings. `id` is the id of the line, or 0 for none; `seed` is the seed
+ * of the sampler. A request for embeddings has a line for each text; this line is for text i. */
 void api_line_put(struct api_text *out, const struct api_request *q, uint32_t i, uint64_t id,
                   uint64_t seed);
 
@@ -23,8 +23,8 @@ void api_line_error(struct api_error *e, const char *name, const char *text, con
 uint64_t api_line_number(const struct api_json *event, const char *name);
 uint32_t api_line_count(const struct api_json *event, const char *name);
 
-/* Append the score in a token's event, if it has one, and the scores of the likeliest other tokens.
- * Returns false if there is no room. */
+/* Append the score in a token's event, if there is one, and the scores of the likeliest other
+ * tokens. Returns false if there is no room. */
 bool api_line_scores(struct api_text *scores, const struct api_json *event);
 
 /* Read the figures of an event `done`, `ready` or `stats`. A missing figure becomes NaN. */

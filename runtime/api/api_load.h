@@ -1,4 +1,4 @@
-/* POST /v1/models/load with {"model":"NAME"} replaces the current model with another model of the
+/* POST /v1/models/load with {"model":"NAME"} replaces the current model with another model on the
  * card, as in `ingot serve`. The answer comes once the new or, after a failure, the old model is
  * loaded. */
 #ifndef INGOT_RUNTIME_API_LOAD_H

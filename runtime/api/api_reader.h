@@ -40,8 +40,8 @@ bool api_hint_read(struct api_reader *r, const struct api_json *v, bool *good);
 /* Set r->e to the error that there is no memory for the request, and return false. */
 bool api_no_memory(struct api_reader *r);
 
-/* Check that each of an object's members is in `names`, is null or begins with x_. Otherwise it
- * returns false, and the error names the member. */
+/* Check that each member of an object has a name in `names` or one that begins with x_, or is null.
+ * Otherwise returns false, and the error names the member. */
 bool api_members_known(struct api_reader *r, const struct api_json *object, const char *where,
                        const char *const *names);
 

@@ -63,7 +63,8 @@ struct api_held;
 /* The functions that constrain replies to a form. Each sets q->grammar, or fills r->e and returns
  * false. */
 struct api_holder {
-    /* Allows calls of the functions in `list` (n), or replies of the form in it (api_reader.h). */
+    /* Allows up to `most` calls of the functions in `list` (n) and, if the last entry has no name,
+     * a reply that follows its schema (api_reader.h). must: the reply must have a call. */
     bool (*hold)(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
     /* Allows any JSON object. */
     bool (*object)(struct api_reader *r);

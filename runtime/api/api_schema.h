@@ -14,7 +14,7 @@ struct api_schema_ref;
 struct api_schema {
     struct api_automaton *a;
     const struct api_json *root;  /* the current document */
-    struct api_schema_todo *todo; /* values whose ways have not been made yet */
+    struct api_schema_todo *todo; /* values for which no ways were added yet */
     struct api_schema_ref *refs;  /* named parts of the document */
     /* First states of the parts that all values share, or 0 if they are not made yet. */
     uint32_t character, text, digit, whole, number, blank, any[API_ANY_DEPTH];

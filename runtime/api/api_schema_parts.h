@@ -22,7 +22,7 @@ void api_schema_text(struct api_schema *s, uint32_t least, uint32_t most, uint32
                      uint32_t to);
 uint32_t api_schema_text_to(struct api_schema *s, uint32_t from);
 
-/* _number adds any number (`whole`: without a fraction; `positive`: not negative); _whole adds the
+/* _number adds any number (`whole`: without a fraction; `positive`: 0 or more); _whole adds the
  * number `value`. */
 void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t from, uint32_t to);
 void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32_t to);

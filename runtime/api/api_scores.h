@@ -20,7 +20,7 @@ struct api_score {
 bool api_scores_add(struct api_text *scores, const struct api_score *taken,
                     const struct api_score *likeliest, uint32_t n);
 
-/* The end of the scores that were sent. */
+/* How much of the scores was sent. */
 struct api_scores_at {
     size_t bytes, characters;
 };

@@ -33,8 +33,10 @@ struct platform_clock {
 /* Plain data: no function, no context. */
 struct platform_memory {
     struct memory_range arena; /* free RAM for models and all work space; any alignment */
-    struct memory_range spare[BOARD_MAX_RAM - 1]; /* free RAM outside the arena, or bytes 0 */
-    struct memory_range initrd; /* an .ingot in memory already; bytes is 0 if none */
+    struct memory_range spare[BOARD_MAX_RAM - 1]; /* free RAM outside the arena; bytes is 0 in
+                                                   * unused entries */
+    struct memory_range initrd; /* an .ingot that is already in memory; bytes is 0 if there is
+                                 * none */
     size_t ram_bytes;           /* RAM of the whole machine, for messages */
 };
 
@@ -157,14 +159,14 @@ struct platform_health {
     void (*read)(void *context, struct board_health *health);
 };
 
-/* The LED, and the numbered lines to which a person may connect something. */
+/* The LED, and the GPIO lines, to which a person may connect something. */
 struct platform_pins {
     void *context;
     /* Note that a read from a card begins (true) or ends. Reads may overlap, and each read that
      * begins also ends. The call takes little time. May be NULL. */
     void (*activity)(void *context, bool active);
-    /* Lines by the board's numbers. Either all four are set, or the board has no lines and
-     * all are NULL. Only runtime/features/acting/pins.c calls the last three. */
+    /* GPIO lines by the board's numbers. Either all four are set, or the board has no lines and all
+     * are NULL. Only runtime/features/acting/pins.c calls the last three. */
     const char *(*error_message)(void *context,
                                  unsigned line); /* returns why a line must not be used, or
                                                   * NULL */
@@ -188,9 +190,9 @@ struct platform_i2c {
     enum err (*read)(void *context, unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
 
-/* Ethernet frames by polling. A frame begins with the destination address and lacks the checksum at
- * its end. Either all functions are set, or all are NULL because Ingot has no driver for this
- * board's network. */
+/* Sends and receives Ethernet frames by polling. A frame begins with the destination address and
+ * lacks the checksum at its end. Either all functions are set, or all are NULL because Ingot has no
+ * driver for this board's network. */
 struct platform_network {
     void *context;
     /* Find the device, start it, and set address to its MAC address. Returns NULL, or the reason

@@ -18,8 +18,8 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
 /* Send the map of memory and the streamed parts as the event `plan`. */
 void chat_json_plan(struct console *c, const struct model *m);
 
-/* Send the work since the start, and the memory used for it, as the event `stats`. s is NULL if
- * there is no model. */
+/* Send the totals of the work so far, and the most memory used of each region, as the event
+ * `stats`. s is NULL if there is no model. */
 void chat_json_stats(struct console *c, const struct chat_totals *totals, const struct session *s);
 
 /* Begin a token's event, with the scores of the token and of others; console_token_end() ends

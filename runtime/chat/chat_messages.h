@@ -1,6 +1,6 @@
-/* A whole conversation in one request, as messages with the roles that chat programs use.
- * The session's results for this conversation are used again. The tokens depend only on the
- * messages, so a reply does not depend on earlier requests. */
+/* A whole conversation in one request, as messages with the roles that chat programs use. The part
+ * that the session has already computed is used again. The tokens depend only on the messages, so a
+ * reply does not depend on earlier requests. */
 #ifndef INGOT_RUNTIME_CHAT_MESSAGES_H
 #define INGOT_RUNTIME_CHAT_MESSAGES_H
 
@@ -25,7 +25,7 @@ struct chat_message {
 };
 
 struct chat_messages {
-    const char *system; /* system prompt; NULL: no message sets it, and the current one stays */
+    const char *system; /* system prompt; NULL: no message sets it; see chat_messages_set_system */
     unsigned n;         /* user, assistant, ..., user: the user's last message wants a reply */
     struct chat_message list[CHAT_MESSAGES];
     const char *error_message; /* why the reader failed */

@@ -1,4 +1,4 @@
-/* Functions that the files of this folder share; of other folders, only features include this
+/* Functions that the files of this folder share; outside this folder, only features include this
  * header. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
@@ -76,7 +76,7 @@ uint32_t chat_room(const struct chat *c);
  * response to that turn. c->turns.n is not 0. */
 unsigned chat_question(const struct chat *c);
 
-/* Like chat_undo, but features do not judge the turn, because no person said it. */
+/* Like chat_undo, but for a turn that no person said, so features do not judge the turn. */
 bool chat_take_back(struct chat *c);
 
 #endif

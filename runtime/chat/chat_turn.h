@@ -15,7 +15,7 @@ struct chat_turn {
     const char *text; /* (bytes) the user's text */
     size_t bytes;
     bool first;         /* the first turn; a later turn closes the reply before it */
-    bool no_thinking;   /* ask for a reply without thoughts, if the template can */
+    bool no_thinking;   /* ask for a reply without thoughts, if the template allows that */
     const char *system; /* (system_bytes) of the first turn; NULL: the template's own prompt */
     size_t system_bytes;
     bool instructed; /* the turn has the system prompt although it is not the first one, if

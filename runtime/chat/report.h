@@ -41,7 +41,7 @@ void report_rates(struct console *c, const struct model *m);
  * start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);
 
-/* Log how much RAM a draft takes, before the model's plan. */
+/* Log how much RAM a draft takes; call this before the model's plan is logged. */
 void report_draft(struct console *c, const struct model *m, const char *name);
 
 /* Log the largest use of each region. */
@@ -57,7 +57,7 @@ void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);
 
-/* For a plan with a cache of experts: write how often the cache has the experts of a token, also
+/* For a plan with a cache of experts: write how often the experts of a token are in the cache, also
  * for other cache sizes. */
 void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes);
 

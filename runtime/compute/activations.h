@@ -46,14 +46,14 @@ struct activations {
     size_t hidden_stride;
     size_t per_layer_stride;
     float *x;     /* (chunk, dim) residual stream */
-    float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) copy of x, to redo a layer */
+    float *saved; /* (the smaller of ACTIVATIONS_SAVED and chunk, dim) copy of x, to redo a layer */
     float *norm;  /* (chunk, dim) input of a block */
     float *out;   /* (chunk, dim) output of a block */
     float *q;     /* (chunk, queries) */
     float *k;     /* (chunk, n_kv_heads * head_dim) */
     float *v;
     float *attended; /* (chunk, queries) */
-    float *gate;     /* (chunk or experts of a token, hidden) */
+    float *gate;     /* (the larger of chunk and experts of a token, hidden) */
     float *up;
     float *zeros;          /* (head_dim) */
     float *rows_per_layer; /* (chunk, n_layers * per_layer_dim) from the table per layer; NULL:

@@ -1,7 +1,7 @@
-/* CPU contention: if other programs also use a processor, its core stops for milliseconds, and
- * all cores wait for that core at the next barrier. Two cores are then slower than one. This code
- * decides when the last core leaves the others, and when it returns. This code has only numbers and
- * no threads; workers.c calls it. */
+/* CPU contention: if other programs also use a processor, its core stops for milliseconds, and all
+ * cores wait for that core at the next barrier. Two cores are then slower than one. This code
+ * decides when the last core leaves the others, and when it returns. This code only computes,
+ * without threads; workers.c calls it. */
 #ifndef INGOT_RUNTIME_CONTENTION_H
 #define INGOT_RUNTIME_CONTENTION_H
 
@@ -33,16 +33,17 @@ struct contention {
 void contention_open(struct contention *c, uint64_t hz);
 
 /* A wait longer than this is a stall. The limit is much longer than the usual differences between
- * cores in a job, and shorter than a time slice of the system. */
+ * cores in a job, and shorter than a time slice of the operating system. */
 uint64_t contention_stall_ticks(const struct contention *c);
 
 /* A job of `ticks` has ended at `now`. Return true if contention_judge has to be called: a window
  * is over or, while a core rests, the time of the next look has come. */
 int contention_job(struct contention *c, uint64_t ticks, uint64_t now);
 
-/* Decide at the end of a window. most: the core that was stalled longest since the window began.
- * n_cores: cores in use now. idle: thousandths of a processor that no program used since the last
- * call, counted while a core is away; negative if unknown. */
+/* Decide at the end of a window or, while a core rests, whether that core returns. most: the stalls
+ * of the core that was stalled longest since the window began. n_cores: cores in use now. idle:
+ * thousandths of a processor that no program used since the last call, counted while a core is
+ * away; negative if unknown. */
 enum contention_advice contention_judge(struct contention *c, const struct contention_stalls *most,
                                         unsigned n_cores, int idle, uint64_t now);
 

@@ -87,7 +87,8 @@ size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 /* Bytes of the largest page of any layer. */
 size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types);
 
-/* memory has kv_cache_bytes() bytes, 64-byte aligned, or 0 bytes if kv_pages_open follows. */
+/* Open a cache. memory has kv_cache_bytes() bytes, 64-byte aligned, or 0 bytes if kv_pages_open
+ * follows. */
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    struct kv_types types, void *memory);
 
@@ -103,8 +104,8 @@ void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
 void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end);
 
 /* Write one position of one head of one layer. key and value are f32, 16-byte aligned. work is as
- * long as the longer of them, 16-byte aligned, and does not overlap them. The session knows which
- * positions are valid. */
+ * long as the longer of key and value, 16-byte aligned, and overlaps neither. The session knows
+ * which positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value, float *work);
 

@@ -1,4 +1,4 @@
-/* Read a position of a tile in a format that boards have: x (d), j below KV_TILE. Rotated
+/* Read a position of a tile in a format that boards support: x (d), j below KV_TILE. Rotated
  * formats give rotated heads. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_GET_H
 #define INGOT_RUNTIME_KV_FORMAT_GET_H

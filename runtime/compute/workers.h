@@ -1,5 +1,6 @@
-/* All cores as one group of workers: core 0 calls workers_run, every core runs the same function
- * and meets the others at barriers. Idle cores sleep in the platform's wait (WFE, WFI, futex). */
+/* All cores as one group of workers: core 0 calls workers_run; then every core runs the same
+ * function and meets the others at barriers. Idle cores sleep in the platform's wait (WFE, WFI,
+ * futex). */
 #ifndef INGOT_RUNTIME_WORKERS_H
 #define INGOT_RUNTIME_WORKERS_H
 

@@ -18,7 +18,8 @@
 
 enum {
     CONSOLE_PRINT_BYTES = 1024, /* longest text of one console_printf or console_log */
-    CONSOLE_LOG_BYTES = 8192,   /* of log lines for console_repeat_log(), a power of two */
+    CONSOLE_LOG_BYTES = 8192,   /* bytes of log lines kept for console_repeat_log(), a power of
+                                 * two */
     CONSOLE_RING_BYTES = 8192,  /* bytes of input kept while nobody reads, a power of two */
     CONSOLE_ID_BYTES = 65,      /* bytes of the id of a program's request, with its NUL */
     CONSOLE_NO_BYTE = -1,       /* returned by getc: nothing has arrived */
@@ -75,8 +76,8 @@ struct console_input {
     uint32_t silence_ms; /* longest silence while a program's line is awaited; 0: no limit */
     bool asked;          /* the far end was asked whether it is a terminal; it may answer at any
                           * time */
-    unsigned head, tail; /* number of bytes taken out and put in, which differ by at most the ring's
-                          * size */
+    unsigned head, tail; /* numbers of bytes taken out and put in, which differ by at most the
+                          * ring's size */
     uint8_t ring[CONSOLE_RING_BYTES];
     struct line_editor editor;
 };
@@ -96,8 +97,8 @@ struct console {
     size_t log_end; /* bytes logged so far */
 };
 
-/* Start with an empty ring and no terminal. A zeroed console that was not opened writes and
- * reads nothing. platform outlives c; log times count from the start of its clock. */
+/* Start with an empty ring and no terminal. A zeroed console that was not opened writes and reads
+ * nothing. platform outlives c; log times count from the `start` of platform's clock. */
 void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
@@ -140,8 +141,8 @@ void console_write_to(void *context, const char *text, size_t bytes);
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 
-/* Write one log line: "[    0.123] " (seconds since start_ticks), the text, a newline. The log line
- * starts on a new line. */
+/* Write one log line: "[    0.123] " (seconds since the clock's `start`), the text, a newline. The
+ * log line starts on a new line. */
 __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const char *format, ...);
 
 /* Call after log lines interrupted a line that is being typed: writes the prompt and the line
@@ -159,7 +160,7 @@ void console_forget(struct console *c);
 /* Write the last CONSOLE_LOG_BYTES of log lines again, beginning with a whole line. */
 void console_repeat_log(struct console *c);
 
-/* Return the milliseconds since start_ticks. */
+/* Return the milliseconds since the clock's `start`. */
 uint64_t console_millis(const struct console *c);
 
 /* Show that `done` of `total` bytes have arrived, with the rate and the time left. A terminal shows
@@ -176,8 +177,8 @@ bool console_progress_step(void *context, const char *label, uint64_t done, uint
  * must exist until the wait ends; another label begins a new wait. */
 void console_progress_share(struct console *c, const char *label, uint64_t done, uint64_t total);
 
-/* End the wait, whether it succeeded or not. A drawn line disappears; without a terminal, the
- * last line says that it ended. */
+/* End the wait, whether it succeeded or not. A drawn line disappears; without a terminal, the last
+ * line says that the wait has ended. */
 void console_progress_end(struct console *c);
 
 /* Move arrived bytes into the ring; never waits. Call this at least every few milliseconds while
@@ -206,8 +207,8 @@ void console_set_silence(struct console *c, uint32_t ms);
 /* Write the prompt (ASCII, on a new line) and read one line into line (max bytes, max >= 1), edited
  * as line_editor.h says: valid UTF-8, *bytes long, and a NUL. CR, LF and CR LF end a line; a
  * bracketed paste may contain LF. Errors: ERR_TOO_LONG (the line is consumed to its end; *bytes is
- * 0, or for a program's line the length of its beginning), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
- * of input: Ctrl-D on an empty line, or the port is closed).
+ * 0 or, for a program's line, the length of its beginning, which is in `line`), ERR_ABORTED
+ * (Ctrl-C), ERR_NO_DEVICE (end of input: Ctrl-D on an empty line, or the port is closed).
  *
  * prompt is NULL if a program is at the other end. For a program there is no prompt, echo or
  * editing, bytes stay as they came, and empty lines are ignored. ERR_TIMEOUT: no byte came for the

@@ -27,7 +27,8 @@ struct console_frames {
  * 0xf4. */
 uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 
-/* Switch checks on or off; numbers start again. While checks are off, no event is kept. */
+/* Switch checks on or off; the events' numbers start again. While checks are off, no event is
+ * kept. */
 void console_frames_set(struct console_frames *f, bool on);
 
 /* Forget the kept events: they cannot be sent again. Numbers continue. Call between two events. */
