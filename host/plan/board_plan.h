@@ -5,14 +5,14 @@
 #include "host/plan/board_table.h"
 #include "runtime/stream/plan.h"
 
-enum { BOARD_RESERVED_MIB = 64 }; /* memory of firmware, program and its stacks */
+enum { BOARD_RESERVED_MIB = 64 }; /* memory for the firmware, the program and its stacks */
 
 struct board_request {
     const struct image *image;
     const struct board_facts *board; /* NULL: only memory is planned, without rates */
     uint64_t ram;                    /* bytes of RAM on the board; 0: no limit */
     struct plan_limits limits;       /* context 0: the planner's default, shortened to fit */
-    const struct plan_use *use;      /* how often its experts are used; NULL: unknown */
+    const struct plan_use *use;      /* how often the image's experts are used; NULL: unknown */
     uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's rate */
 };
 

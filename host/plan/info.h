@@ -91,8 +91,8 @@ void info_print_chat(const struct image *img);
 /* Print sizes in memory, and the model's plan on each board. False: out of memory. */
 bool info_print_sizes(const struct image *img);
 
-/* info_print_weights prints numbers of weights by type, info_print_classes a line for each kind of
- * tensor, and info_print_tensors a line for each segment and each tensor. */
+/* info_print_weights prints how many weights each type has, info_print_classes a line for each kind
+ * of tensor, and info_print_tensors a line for each segment and each tensor. */
 void info_print_weights(const struct image *img);
 void info_print_classes(const struct image *img);
 void info_print_tensors(const struct image *img);

@@ -27,7 +27,8 @@ struct serve_caller {
 
 /* True if a request may be answered; else *e says why not. Other sites must not send requests from
  * somebody's browser, not even after pointing their own name at this computer. So an Origin must be
- * this server or an allowed page, and a Host a name of this computer. */
+ * this server or an allowed page and, if there is no token, a Host must be a name of this
+ * computer. */
 bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct api_error *e);
 
 /* True if the owner allows an origin. */

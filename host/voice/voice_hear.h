@@ -28,7 +28,7 @@ bool voice_hear_find(struct voice_hearer *h, const char *stt, const char **error
 /* If the command stays running, start it, so that its model is loaded once, before the first
  * question. voice_hear_close ends it. */
 bool voice_hear_open(struct voice_hearer *h);
-/* Add what was said in a WAV file to *said. False: the recognizer failed. */
+/* Add to *said the words that were spoken in a WAV file. False: the recognizer failed. */
 bool voice_hear(struct voice_hearer *h, const char *path, struct api_text *said);
 void voice_hear_close(struct voice_hearer *h);
 

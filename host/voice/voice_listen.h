@@ -10,7 +10,7 @@ struct voice_listen {
     struct voice_sound said; /* the utterance at VOICE_RATE; it begins shortly before the first
                                 word */
     double floor;            /* loudness of the room, squared; 0: not known yet */
-    unsigned loud, quiet;    /* numbers of consecutive loud or quiet frames */
+    unsigned loud, quiet;    /* number of loud frames in a row, and of quiet ones */
     bool speaks;
     unsigned n_frames; /* frames since speech began */
 };

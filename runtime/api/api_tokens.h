@@ -1,4 +1,4 @@
-/* Converts a request for the runtime: its prompt to tokens in the model's template, and its
+/* Converts a request to the runtime's form: its prompt to tokens in the model's template, and its
  * settings to a reply's parameters. */
 #ifndef INGOT_RUNTIME_API_TOKENS_H
 #define INGOT_RUNTIME_API_TOKENS_H

@@ -41,8 +41,8 @@ struct app_setup {
     const struct platform *platform;
     struct console *console;       /* the console of the person or program at the line */
     const struct app_files *files; /* the model's files; filled before app_open or app_plan */
-    const struct signing *signing; /* key by which models and adapters must be signed; NULL:
-                              * unsigned ones are accepted */
+    const struct signing *signing; /* key with which models and adapters must be signed; NULL:
+                                    * unsigned ones are accepted */
     struct options *options; /* owned by the application from now on: commands change the options */
     enum app_front front;
     const struct feature *const

@@ -46,10 +46,9 @@ struct platform_cores {
     /* How many microseconds a worker core polls for a job before it sleeps. The time is longer than
      * a wake-up takes if every core has its own processor, and 0 if cores share processors. */
     uint32_t spin_micros;
-    const char *name; /* "Cortex-A72", for messages */
-    const uint32_t
-        *capacity; /* (n) work that each core does in the same time, at least 1; NULL: unknown */
-    size_t cache_bytes;                 /* size of core 0's second-level cache, shared or not; 0:
+    const char *name;         /* "Cortex-A72", for messages */
+    const uint32_t *capacity; /* (n) relative speed of each core, at least 1; NULL: unknown */
+    size_t cache_bytes;       /* size of core 0's second-level cache, shared or not; 0:
                                          * unknown */
     const struct kernel_tuning *tuning; /* tuning of core 0 (kernels/tuning.h); never NULL */
     /* Return the bits of enum cpu_feature that the first n cores have in common. Called when these

@@ -1,5 +1,5 @@
-/* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. The chat includes
- * this header; the server on a computer includes it to describe its model. */
+/* The conversation in JSON lines (mode=json): docs/SERIAL.md describes the protocol. The chat
+ * includes this header; the server on a computer includes it to describe its model. */
 #ifndef INGOT_RUNTIME_CHAT_JSON_H
 #define INGOT_RUNTIME_CHAT_JSON_H
 

@@ -32,7 +32,7 @@ void report_signature(struct console *c, const struct model *m);
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
-/* For boards: log the rates that the plan used, if they were measured, and the times that it
+/* For boards: log the rates that the plan used, if they were measured, and the times that the plan
  * predicts. */
 void report_rates(struct console *c, const struct model *m);
 

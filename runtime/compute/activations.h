@@ -58,8 +58,8 @@ struct activations {
     float *zeros;          /* (head_dim) */
     float *rows_per_layer; /* (chunk, n_layers * per_layer_dim) from the table per layer; NULL:
                           * none */
-    float *per_layer;      /* (as rows_per_layer) each layer's vector, made of rows_per_layer and
-                       * the token's embedding */
+    float *per_layer;      /* (as rows_per_layer) each layer's vector, made from rows_per_layer and
+                            * the token's embedding */
     float *gathered;       /* (chunk, dim) inputs of an expert's tokens; NULL: no experts */
     uint8_t *work;         /* (chunk, work_bytes) for the layer's blocks */
     /* The quantized input of a matrix, in the forms that the model's types take: single tokens,

@@ -42,7 +42,7 @@ struct workers {
     void *arg;
     bool measures;                /* this job is measured */
     struct shares shares;         /* core 0 changes the shares between jobs */
-    struct contention contention; /* only used if the platform says that other programs run */
+    struct contention contention; /* used only if the platform says that other programs run */
     bool rests;                   /* the absent core left because `contention` advised it */
     _Atomic uint32_t ready;       /* cores that have arrived at their first wait */
     _Atomic uint32_t job;         /* number of jobs so far; a change starts the workers */
