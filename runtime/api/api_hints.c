@@ -19,6 +19,7 @@ static const struct {
     { "safety_identifier", TEXT },
     { "prompt_cache_key", TEXT },
     { "prompt_cache_retention", TEXT },
+    { "prompt_cache_options", OBJECT },
     { "prediction", OBJECT },
     { "cache_prompt", BOOL },
     { "keep_alive", TEXT | NUMBER },

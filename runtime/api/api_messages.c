@@ -292,6 +292,7 @@ static bool check_members(struct api_reader *r, const struct api_json *m)
                                          "tool_calls",
                                          "tool_call_id",
                                          "refusal",
+                                         "parsed", /* kept by OpenAI's packages after parse() */
                                          "function_call",
                                          "annotations",
                                          "reasoning_content",

@@ -76,7 +76,7 @@ def ids_of(**more):
 plain = reply()
 SAME = {
     "user": "a", "metadata": {"a": "b"}, "store": True, "service_tier": "auto", "verbosity": "low", "safety_identifier": "a", "prompt_cache_key": "k",
-    "prompt_cache_retention": "24h", "prediction": {"type": "content", "content": "x"}, "modalities": ["text"], "cache_prompt": True, "keep_alive": "5m", "id_slot": -1,
+    "prompt_cache_retention": "24h", "prompt_cache_options": {"mode": "implicit", "ttl": "30m"}, "prediction": {"type": "content", "content": "x"}, "modalities": ["text"], "cache_prompt": True, "keep_alive": "5m", "id_slot": -1,
     "ignore_eos": False, "skip_special_tokens": True, "add_generation_prompt": True, "continue_final_message": False, "use_beam_search": False, "stop_token_ids": [], "best_of": 1, "echo": False, "top_a": 0, "priority": 1,
     "parallel_tool_calls": False, "reasoning_effort": "high", "n": 1, "top_p": 0, "top_k": -1, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "repetition_penalty": 1,
     "repeat_last_n": 64, "presence_penalty": 0, "frequency_penalty": 0, "logit_bias": {}, "logprobs": False, "top_logprobs": 0, "stop": "", "seed": -1, "max_tokens": -1,
@@ -90,6 +90,12 @@ tap.ok(not others, f"null counts as absent for {len(FIELDS)} fields", others)
 nulls = [server.ask(TEXT, {"prompt": "a", "max_tokens": 2, "temperature": 0, f: None}) for f in ("best_of", "echo", "suffix", "logprobs", "logit_bias", "stop", "n", "seed", "user")]
 nulls += [server.ask(EMBED, {"input": "a", f: None}) for f in ("dimensions", "encoding_format", "user", "model")]
 tap.ok(all(s == 200 for s, _ in nulls), "null counts as absent on the other pages, too", [a for s, a in nulls if s != 200])
+
+# ---- messages that OpenAI's packages send back as they got them from parse()
+earlier = [{"role": "user", "content": ASK}, {"role": "assistant", "content": '{"on":true}'}, {"role": "user", "content": ASK}]
+kept = {"parsed": {"on": True}, "refusal": None, "annotations": [], "audio": None, "function_call": None, "tool_calls": None}
+a, b = (server.ask(CHAT, {"messages": [earlier[0], {**earlier[1], **more}, earlier[2]], "temperature": 0, "max_tokens": 20}) for more in ({}, kept))
+tap.ok(a[0] == b[0] == 200 and said(a[1]) == said(b[1]), "a message of OpenAI's packages is taken back after parse()", [a, b])
 
 # ---- wrong types, values out of range, and invalid values
 WRONG = [(f, v) for f, values in {
