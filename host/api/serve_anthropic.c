@@ -141,6 +141,9 @@ static cJSON *error_of(const struct api_error *e)
     cJSON *root = typed("error"), *error = typed(type_of(e->status));
 
     cJSON_AddStringToObject(error, "message", e->text);
+    if (e->code != NULL) {
+        cJSON_AddStringToObject(cJSON_AddObjectToObject(error, "details"), "error_code", e->code);
+    }
     cJSON_AddItemToObject(root, "error", error);
     return root;
 }

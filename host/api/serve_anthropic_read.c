@@ -294,6 +294,15 @@ static bool read_thinking(struct serve_translation *t, const char *name, const c
     return true;
 }
 
+/* The package's tool runner asks for a thread, whose earlier messages the server keeps. After this code it sends all messages
+ * with each request. */
+static bool refuse_thread(struct serve_translation *t, const char *name, const cJSON *v)
+{
+    (void)v;
+    return api_refuse(t->e, 400, name, "thread_unsupported_request",
+                      "%s: this server keeps no messages; send the whole conversation", name);
+}
+
 /* Reads {"type":"json_schema","schema":{...}}. */
 static bool read_format(struct serve_translation *t, const char *name, const cJSON *v)
 {
@@ -335,6 +344,7 @@ static const struct serve_dialect_field list[] = {
     { .name = "container", .read = serve_translate_nothing },
     { .name = "mcp_servers", .read = serve_translate_nothing },
     { .name = "context_management", .read = serve_translate_nothing },
+    { .name = "thread", .read = refuse_thread },
     /* Settings of this server, which mean the same in every API. */
     { .name = "seed", .to = "seed" },
     { .name = "min_p", .to = "min_p" },

@@ -37,6 +37,8 @@ static const struct serve_page_row ollama[] = {
 
 static const struct serve_page_row no_ollama = { "",    SERVE_PAGE_NONE, false,
                                                  false, API_CHAT,        SERVE_OLLAMA_CHAT };
+static const struct serve_page_row no_messages = { "",    SERVE_PAGE_NONE, false,
+                                                   false, API_CHAT,        SERVE_ANTHROPIC };
 const struct serve_page_row serve_page_heartbeat = { "/",      SERVE_PAGE_HEARTBEAT, false, false,
                                                      API_CHAT, SERVE_OLLAMA_CHAT };
 static const struct serve_page_row one_model = {
@@ -63,6 +65,15 @@ static const struct serve_page_row *find_ollama(const char *path, size_t n)
     return &no_ollama;
 }
 
+/* True for a page below /messages, with /v1 in front of it never, once or twice. */
+static bool is_anthropic(const char *path)
+{
+    for (unsigned i = 0; i < 2 && strncmp(path, "/v1/", 4) == 0; i++) {
+        path += 3;
+    }
+    return strncmp(path, "/messages", 9) == 0;
+}
+
 const struct serve_page_row *serve_page_find(const char *path)
 {
     bool v1 = strncmp(path, "/v1/", 4) == 0;
@@ -82,7 +93,10 @@ const struct serve_page_row *serve_page_find(const char *path)
             return &rows[i];
         }
     }
-    return strncmp(path, "/models/", 8) == 0 && n > 8 ? &one_model : &none;
+    if (strncmp(path, "/models/", 8) == 0 && n > 8) {
+        return &one_model;
+    }
+    return is_anthropic(path) ? &no_messages : &none;
 }
 
 const char *serve_page_methods(const struct serve_page_row *row)
@@ -130,6 +144,12 @@ static bool refuse_path(struct api_error *e, const char *path)
         return api_refuse(e, 404, NULL, "not_found",
                           "there is no page %.200s: this server keeps no responses; POST "
                           "/v1/responses makes one",
+                          path);
+    }
+    if (is_anthropic(path)) {
+        return api_refuse(e, 404, NULL, "not_found",
+                          "there is no page %.200s: this server has POST /v1/messages of "
+                          "Anthropic's API, whose base address does not end in /v1",
                           path);
     }
     return api_refuse(e, 404, NULL, "not_found",

@@ -116,10 +116,15 @@ for name, body, words in (
         ("a tool that is not there", {"messages": USER, "tools": [LAMP], "tool_choice": {"type": "tool", "name": "no"}}, "no"),
         ("a choice that is none", {"messages": USER, "tools": [LAMP], "tool_choice": {"type": "all"}}, "tool_choice.type"),
         ("servers of tools", {"messages": USER, "mcp_servers": [{"url": "x"}]}, "mcp_servers is not supported"),
+        ("a conversation that the server keeps", {"messages": USER, "thread": {"type": "create"}}, "thread: this server keeps no messages"),
         ("a container", {"messages": USER, "container": "x"}, "container is not supported"),
         ("a text that is too long", {"messages": [{"role": "user", "content": "x " * 2000}]}, "tokens")):
     status, a = ask(body)
     tap.ok(status == 400 and a["type"] == "error" and a["error"]["type"] == "invalid_request_error" and words in a["error"]["message"], name + " is refused by its name", a)
+codes = {field: ask({"messages": USER, field: value})[1]["error"].get("details") for field, value in (("thread", {"type": "continue", "previous_message_id": "msg_1"}), ("colour", 1), ("max_tokens", 0))}
+tap.ok(codes == {"thread": {"error_code": "thread_unsupported_request"}, "colour": {"error_code": "unknown_parameter"}, "max_tokens": None}, "an error's code is in details.error_code", codes)
+lost = [(status, a.get("type"), a["error"]["type"], a["error"]["message"]) for status, a in (server.ask(page, {"messages": USER}, headers=KEY) for page in (PATH + "/count_tokens", "/v1" + PATH))]
+tap.ok(all(l[:3] == (404, "error", "not_found_error") and "POST /v1/messages" in l[3] and "does not end in /v1" in l[3] for l in lost), "another page of Anthropic's API is not found, and the error says what there is", lost)
 status, a = server.ask(PATH, headers=KEY)
 tap.ok(status == 405 and a["type"] == "error", "GET is refused", a)
 
@@ -137,6 +142,18 @@ if packages("anthropic"):
         *LIGHT, {"role": "assistant", "content": made.content}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": made.content[0].id, "content": "on"}]}])
     tap.ok(made.stop_reason == "tool_use" and isinstance(made.content[0].input["on"], bool) and more.type == "message",
            "the package anthropic calls a function, and sends its result back", made)
+    if hasattr(anthropic, "beta_tool"):
+        @anthropic.beta_tool
+        def light(on: bool) -> str:
+            """Switches the light.
+
+            Args:
+                on: whether it is on
+            """
+            return f"the light is {'on' if on else 'off'}"
+
+        rounds = list(client.beta.messages.tool_runner(model="m", max_tokens=60, messages=LIGHT, tools=[light], tool_choice={"type": "any"}, max_iterations=2))
+        tap.ok(len(rounds) == 2 and rounds[0].stop_reason == "tool_use", "the package anthropic runs functions", rounds)
     try:
         client.messages.create(model="m", max_tokens=60, messages=[])
         tap.ok(False, "the package anthropic reports errors")
