@@ -43,6 +43,9 @@ bool api_body_parse(struct api_json **root, char *body, size_t bytes, struct api
         return api_refuse(e, 400, NULL, NULL, "the body has to be UTF-8 without \\u0000");
     case API_JSON_WRONG:
         return api_refuse(e, 400, NULL, NULL, "the body is not JSON: byte %zu is wrong", at);
+    case API_JSON_DEEP:
+        return api_refuse(e, 400, NULL, NULL, "the body is nested more than %d deep",
+                          API_JSON_DEEPEST);
     case API_JSON_MEMORY: return refuse_large(e);
     case API_JSON_GOOD:
     default: return true;

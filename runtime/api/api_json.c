@@ -8,7 +8,7 @@
 struct reader {
     char *at, *text;
     struct api_memory *memory;
-    bool full;
+    bool full, deep;
     unsigned depth;
 };
 
@@ -288,7 +288,8 @@ static bool read_all(struct reader *r, struct api_json **root)
         if (opens(v)) {
             up = v;
             last = NULL;
-            if (r->depth++ == API_JSON_DEEPEST) {
+            r->deep = r->depth++ == API_JSON_DEEPEST;
+            if (r->deep) {
                 return false;
             }
         }
@@ -314,6 +315,9 @@ enum api_json_result api_json_read(struct api_json **root, char *text, size_t n,
         return API_JSON_GOOD;
     }
     *at = (size_t)(r.at - text);
+    if (r.deep) {
+        return API_JSON_DEEP;
+    }
     return r.full ? API_JSON_MEMORY : API_JSON_WRONG;
 }
 

@@ -30,6 +30,7 @@ enum api_json_result {
     API_JSON_GOOD,
     API_JSON_BYTES,  /* the body is not UTF-8, or has \u0000 */
     API_JSON_WRONG,  /* the body is not JSON; *at is the offset of the first wrong byte */
+    API_JSON_DEEP,   /* lists and objects are nested deeper than API_JSON_DEEPEST */
     API_JSON_MEMORY, /* the memory cannot hold all values of the body */
 };
 

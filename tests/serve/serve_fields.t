@@ -33,7 +33,7 @@ class Server:
         self.c = http.client.HTTPConnection("127.0.0.1", int(found.group(1)), timeout=60)
 
     def ask(self, path, body=None):
-        data = None if body is None else json.dumps(body)
+        data = body if body is None or isinstance(body, str) else json.dumps(body)
         self.c.request("GET" if data is None else "POST", path, data)
         r = self.c.getresponse()
         text = r.read().decode()
@@ -118,6 +118,9 @@ for field, value in WRONG:
     if status != 400 or not str(e.get("param")).startswith(field) or field not in e.get("message", "") or e.get("type") != "invalid_request_error":
         others.append((field, value if len(str(value)) < 90 else "...", status, a))
 tap.ok(not others, f"{len(WRONG)} values are refused: status 400 with the field in param and message", "\n".join(map(str, others)))
+status, a = server.ask(CHAT, chat(ASK, metadata=json.loads('{"a":' * 900 + "1" + "}" * 900)))
+status2, b = server.ask(CHAT, '{"messages":' + "[" * 1000 + "]" * 1000 + "}")
+tap.ok(status == 200 and status2 == 400 and "nested more than 1000 deep" in b["error"]["message"], "a body that is nested too deep is refused as such, and not as invalid JSON", (status, b))
 WRONG = [(TEXT, f, v) for f, values in {
     "best_of": (2, 0, "1", True), "echo": ("yes", 1), "suffix": ("end", 1), "logprobs": (21, -1, True), "prompt": (1.5, {}, "", [""], [[]], [[1, "a"]], [1.5], [-1], [99999], None),
     "logit_bias": ({"5": 101},), "messages": ([],)}.items() for v in values]

@@ -95,7 +95,10 @@ static void test_wrong(void)
        "more values than memory has room for are refused");
     memset(out, '[', sizeof out);
     out[API_JSON_DEEPEST + 1] = '\0';
-    OK(is_wrong(out, API_JSON_DEEPEST + 1), "JSON that nests too deep is refused");
+    OK(read_text(out, sizeof room) == API_JSON_DEEP, "JSON that nests too deep is refused as such");
+    memset(out + API_JSON_DEEPEST, ']', API_JSON_DEEPEST);
+    out[2 * API_JSON_DEEPEST] = '\0';
+    OK(read_text(out, sizeof room) == API_JSON_GOOD, "JSON that nests as deep as allowed is read");
 }
 
 static void test_numbers(void)
