@@ -125,11 +125,12 @@ static bool read_message(struct serve_translation *t, unsigned at, const cJSON *
     struct blocks b = { .t = t, .at = at, .assistant = is(role, "assistant") };
     unsigned i = 0;
 
-    if (!b.assistant && !is(role, "user")) {
+    if (!b.assistant && !is(role, "user") && !is(role, "system")) {
         return serve_translate_refuse(t, "messages",
-                                      "messages[%u]: its role has to be user or assistant", at);
+                                      "messages[%u]: its role has to be user, assistant or system",
+                                      at);
     }
-    if (!cJSON_IsArray(content)) {
+    if (!cJSON_IsArray(content) || is(role, "system")) {
         (void)serve_translate_message(t, at, role, copy(content));
         return true;
     }
@@ -157,7 +158,7 @@ static bool read_messages(struct serve_translation *t)
             return false;
         }
     }
-    return true;
+    return at != 0 || serve_translate_refuse(t, "messages", "messages has no message");
 }
 
 /* Puts the system prompt first, wherever it is in the body. */

@@ -19,10 +19,10 @@ static void begin_message(struct api_text *out, const char *role, bool first)
 }
 
 /* Write a turn. A board has one system prompt, so later instructions become a paragraph before the
- * person's words. */
+ * person's words. A conversation ends with the user, whose words may be empty. */
 static void put_turn(struct api_text *out, const struct api_turn *t, bool unmarked, bool first)
 {
-    if (t->spoken || t->instructed) {
+    if (t->spoken || t->instructed || !t->replied) {
         begin_message(out, "user", first);
         if (t->instructed) {
             api_text_escaped(out, api_text_shown(&t->system), t->system.n);

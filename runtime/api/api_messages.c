@@ -349,7 +349,6 @@ static bool add_message(struct api_reader *r, const struct api_json *m)
 
 bool api_read_messages(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
-    const struct api_turn *last;
     const struct api_json *m;
 
     if (!api_json_is(v, JSON_LIST) || r->q->n_turns != 0 || r->q->has_system) {
@@ -363,8 +362,13 @@ bool api_read_messages(struct api_reader *r, const struct api_field *f, const st
         }
         r->message++;
     }
-    last = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
-    if (last == NULL || last->replied || !(last->spoken || last->instructed)) {
+    if (r->message == 0) {
+        return api_refuse(r->e, 400, f->name, NULL, "messages has no message");
+    }
+    if (r->q->n_turns == 0) { /* instructions alone */
+        return api_add_turn(r) != NULL;
+    }
+    if (r->q->turns[r->q->n_turns - 1].replied) {
         return api_refuse(r->e, 400, f->name, NULL,
                           "the last message has to be the user's, or a tool's");
     }

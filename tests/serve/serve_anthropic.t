@@ -93,6 +93,13 @@ tap.ok(ask({"messages": back, "tools": [LAMP]})[1]["content"][0].get("text") == 
 status, one = ask({"messages": LIGHT, "tools": [LAMP], "tool_choice": {"type": "none"}})
 tap.ok(status == 200 and one["content"][0]["type"] == "text", "none", one)
 
+# Instructions in the middle, which are a role of the current package.
+middle = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}, {"role": "system", "content": [{"type": "text", "text": "You are a cat."}]}, *USER]
+status, a = ask({"messages": middle})
+b = completion([*middle[:2], {"role": "system", "content": "You are a cat."}, *USER])
+tap.ok(status == 200 and a["content"][0].get("text") == b["choices"][0]["message"]["content"] and a["usage"]["input_tokens"] + a["usage"]["cache_read_input_tokens"] == b["usage"]["prompt_tokens"],
+       "messages may have the role system", a)
+
 # Formats.
 form = {"type": "json_schema", "schema": SCHEMA}
 for more in ({"output_config": {"format": form, "effort": "low"}}, {"output_format": form}):
@@ -108,6 +115,7 @@ for name, body, words in (
         ("a result without its call", {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "y"}]}]}, "messages[0]"),
         ("a role that is none", {"system": "y", "messages": [*USER, {"role": "cat", "content": "x"}]}, "messages[1]"),
         ("no messages", {}, "messages has to be a list"),
+        ("an empty list of messages", {"system": "y", "messages": []}, "messages has no message"),
         ("an answer that is begun", {"messages": [*USER, {"role": "assistant", "content": "It is"}]}, "the last message has to be the user's"),
         ("an unknown field", {"messages": USER, "colour": 1}, "colour"),
         ("a length that is none", {"messages": USER, "max_tokens": 0}, "max_tokens has to be"),

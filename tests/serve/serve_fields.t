@@ -91,6 +91,13 @@ nulls = [server.ask(TEXT, {"prompt": "a", "max_tokens": 2, "temperature": 0, f: 
 nulls += [server.ask(EMBED, {"input": "a", f: None}) for f in ("dimensions", "encoding_format", "user", "model")]
 tap.ok(all(s == 200 for s, _ in nulls), "null counts as absent on the other pages, too", [a for s, a in nulls if s != 200])
 
+# ---- a conversation of instructions alone, and one without a message
+alone = [{"role": "system", "content": ASK}]
+told = [server.ask(CHAT, {"messages": m, "temperature": 0, "max_tokens": 20}) for m in (alone, [{"role": "developer", "content": ASK}])]
+tap.ok([s for s, _ in told] == [200] * 2 and said(told[0][1]) == said(told[1][1]) != "", "a system prompt may be the only message", told)
+status, a = server.ask(CHAT, {"messages": []})
+tap.ok(status == 400 and a["error"]["param"] == "messages" and "messages has no message" in a["error"]["message"], "the error says that there is no message", a)
+
 # ---- messages that OpenAI's packages send back as they got them from parse()
 earlier = [{"role": "user", "content": ASK}, {"role": "assistant", "content": '{"on":true}'}, {"role": "user", "content": ASK}]
 kept = {"parsed": {"on": True}, "refusal": None, "annotations": [], "audio": None, "function_call": None, "tool_calls": None}
@@ -250,6 +257,8 @@ there = stories()
 tap.ok(here == there and len(set(here)) > 3, "a board's replies are the same, and a setting applies only to its request", [here, there])
 there = [text(p)[1]["choices"][0]["text"] for p in (ids, [1] + ids, "Once upon a time")]
 tap.ok(numbered == there, "a program's settings are numbers of tokens, too", [numbered, there])
+status, a = server.ask(CHAT, {"messages": alone, "temperature": 0, "max_tokens": 20})
+tap.ok(status == 200 and said(a), "a board, too, accepts a system prompt as the only message", a)
 errors = [reply(logit_bias=[[99999, 1]]), reply(stop=list("abcde")), text([5, 99999]), server.ask(EMBED, {"input": [1, 2]})]
 tap.ok([e[0] for e in errors] == [400] * 4 and [e[1]["error"]["param"] for e in errors] == ["logit_bias", "stop", "prompt", "input"], "an unsupported field is refused by name", errors)
 server.end()
