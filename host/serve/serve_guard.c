@@ -198,13 +198,14 @@ static bool has_token(const char *authorization, const char *token)
 
 bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, struct api_error *e)
 {
-    if (g->token == NULL && !is_this_computer(c->host, g)) {
+    if (g->token == NULL && c->host != NULL && !is_this_computer(c->host, g)) {
         return api_refuse(e, 403, NULL, "host",
                           "the Host header names another computer: start the server with "
                           "--allow-host %.80s if this is right",
                           c->host[0] != '\0' ? c->host : "NAME");
     }
-    if (c->origin != NULL && !is_own(c->origin, c->host) && !serve_is_allowed(c->origin, g)) {
+    if (c->origin != NULL && (c->host == NULL || !is_own(c->origin, c->host)) &&
+        !serve_is_allowed(c->origin, g)) {
         return api_refuse(e, 403, NULL, "origin",
                           "pages of other sites may not ask: start the server with "
                           "--allow-origin %.80s to let this one in",

@@ -19,7 +19,8 @@ struct serve_guard {
 
 /* Header fields of a request; "": absent, or too long. */
 struct serve_caller {
-    const char *path, *host, *authorization;
+    const char *path, *authorization;
+    const char *host;   /* NULL: the request names no host, so it does not come from a browser */
     const char *key;    /* token in x-api-key, as Anthropic's clients send it; NULL: absent */
     const char *origin; /* NULL: absent */
     bool preflight;     /* a browser's preflight, which has no token */

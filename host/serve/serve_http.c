@@ -194,7 +194,7 @@ static bool may_ask(struct exchange *x, const struct http_request *r)
 {
     char host[NAME_BYTES] = "", origin[NAME_BYTES], authorization[NAME_BYTES], key[NAME_BYTES];
     struct serve_caller caller = { .path = x->page->path,
-                                   .host = host,
+                                   .host = http_request_is_nameless(r) ? NULL : host,
                                    .authorization = authorization,
                                    .key = key,
                                    .preflight = r->method == HTTP_IS_OPTIONS };

@@ -100,7 +100,8 @@ static bool may_ask(struct api_client *k, const struct http_request *r)
     const char *origin = http_connection_field(k->http, "origin", &origin_bytes);
     const char *token = http_connection_field(k->http, "authorization", &token_bytes);
 
-    if (s->token == NULL && !api_is_own_host(r->authority, r->authority_bytes, s->name)) {
+    if (s->token == NULL && !http_request_is_nameless(r) &&
+        !api_is_own_host(r->authority, r->authority_bytes, s->name)) {
         api_answer_error(k, 403,
                          "the Host header names another machine: use this one's address or name",
                          "", "host");

@@ -238,6 +238,8 @@ def check_api(client, board, at_line):
            is_error(client.ask("GET", "/v1/models", Host="evil.example"), 403) and
            is_error(client.ask("GET", "/v1/models", Origin="http://evil.example"), 403) and
            client.ask("GET", "/v1/models", Origin=f"http://127.0.0.1:{client.port}")[0] == 200, f"{board}: unknown pages and invalid requests are refused")
+    first = client.raw(b"GET /v1/models HTTP/1.0\r\n\r\n")
+    tap.ok(first.startswith(b"HTTP/1.1 200"), f"{board}: HTTP/1.0 may come without a Host", first)
 
 
 def check_curl(net, board):

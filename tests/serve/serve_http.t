@@ -174,6 +174,10 @@ tap.ok([g[0] for g in got] == [200] * 4 and got[0][2].rstrip().endswith(b"[DONE]
        got[3][1]["content-length"] == "16", "streams between other requests are answered in order", got)
 old = Answers(server.open(b"GET /health HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\nGET /health HTTP/1.0\r\nHost: localhost\r\n\r\n"))
 tap.ok([old.next()[0], old.next()[0]] == [200, 200] and old.ended(), "HTTP/1.0 keeps the connection if the client asks for it")
+plain = {"no host": ("GET", "/health", "", 200), "no host, and another page": ("GET", "/v1/models", "", 200), "another host": ("GET", "/v1/models", "Host: evil.example\r\n", 403),
+         "another address": ("GET", "http://evil.example/v1/models", "", 403), "another page's script": ("GET", "/v1/models", "Origin: http://evil.example\r\n", 403)}
+got = {what: Answers(server.open(f"{method} {target} HTTP/1.0\r\n{fields}\r\n".encode())).next()[0] for what, (method, target, fields, _) in plain.items()}
+tap.ok(got == {what: row[3] for what, row in plain.items()}, "HTTP/1.0 may come without a Host, as HAProxy's checks do", got)
 s = server.open(EVENTS.replace(b"HTTP/1.1", b"HTTP/1.0"))
 text = b""
 while piece := s.recv(65536):

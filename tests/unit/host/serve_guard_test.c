@@ -47,6 +47,9 @@ static void check_hosts(void)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         OK(status_of(&g, bad[i], NULL, "") == 403, "another name is refused: %s", bad[i]);
     }
+    OK(status_of(&g, NULL, NULL, "") == 200 && status_of(&g, NULL, "http://evil", "") == 403 &&
+           status_of(&g, NULL, "http://", "") == 403,
+       "a request that names no host is accepted, unless a page sends it");
     OK(serve_allow_host(&g, "Board.lan") && serve_allow_host(&g, "other.lan:8080") &&
            status_of(&g, "board.LAN:99", NULL, "") == 200 &&
            status_of(&g, "other.lan:8080", NULL, "") == 200 &&
