@@ -30,8 +30,7 @@ static bool add_tokens(struct api_reader *r, const struct api_json *list, const 
             return api_no_memory(r);
         }
     }
-    return t->tokens.n != 0 ||
-           api_refuse(r->e, 400, field, NULL, "%s: a list of tokens is empty", field);
+    return t->tokens.n != 0 || api_refuse(r->e, 400, field, NULL, "%s: a list is empty", field);
 }
 
 static bool add_one(struct api_reader *r, const struct api_json *v, const char *field)
@@ -62,7 +61,7 @@ static bool read_all(struct api_reader *r, const struct api_json *v, const char 
     if (r->q->n_turns != 0) {
         return api_refuse(r->e, 400, field, NULL, "%s stands twice", field);
     }
-    if (!api_json_is(v, JSON_LIST) || api_json_is(v->child, JSON_NUMBER)) {
+    if (!api_json_is(v, JSON_LIST) || v->child == NULL || api_json_is(v->child, JSON_NUMBER)) {
         return add_one(r, v, field);
     }
     if (v->n > most) {

@@ -141,6 +141,8 @@ for page, field, value in WRONG:
     if status != 400 or e.get("param") != field or field not in e.get("message", ""):
         others.append((page, field, value, status, a))
 tap.ok(not others, f"{len(WRONG)} values on the other pages are refused, too", "\n".join(map(str, others)))
+none = [server.ask(page, {field: []})[1]["error"]["message"] for page, field in ((TEXT, "prompt"), (EMBED, "input"))] + [server.ask("/api/embed", {"input": []})[1]["error"]]
+tap.ok(all("a list is empty" in text for text in none), "the error for an empty list does not say that the field is missing", none)
 status, a = server.ask(TEXT, {"prompt": "a", "echo": True, "logprobs": 1})
 tap.ok(status == 400 and a["error"]["param"] == "echo", "echo works with logprobs", a)
 
