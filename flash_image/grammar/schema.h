@@ -78,6 +78,15 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
     return cJSON_GetObjectItemCaseSensitive(schema, name);
 }
 
+/* Return `properties` or `patternProperties`, whose members are schemas. NULL: the schema does not
+ * have it, or it is not an object and has no names. */
+static inline const cJSON *schema_get_named(const cJSON *schema, const char *name)
+{
+    const cJSON *named = schema_get(schema, name);
+
+    return cJSON_IsObject(named) ? named : NULL;
+}
+
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);

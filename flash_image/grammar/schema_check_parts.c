@@ -116,7 +116,7 @@ static bool check_member(struct schema_check *k, const cJSON *s, const cJSON *me
     if (own != NULL && !schema_accepts(k, own, member)) {
         return false;
     }
-    cJSON_ArrayForEach(item, schema_get(s, "patternProperties"))
+    cJSON_ArrayForEach(item, schema_get_named(s, "patternProperties"))
     {
         if (schema_check_pattern(k, item->string, member->string)) {
             described = true;

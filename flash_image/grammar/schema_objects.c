@@ -52,6 +52,14 @@ static void add_name(struct schema_maker *m, struct members *all, const struct c
     all->list[all->n++] = (struct member){ .name = name, .required = is_required(c, name) };
 }
 
+/* Report a keyword whose value has no names of members. */
+static void note_nameless(struct schema_maker *m, const cJSON *schema, const char *keyword)
+{
+    if (schema_get(schema, keyword) != NULL && schema_get_named(schema, keyword) == NULL) {
+        schema_note_wrong(m, schema, keyword, "it has to be an object of schemas");
+    }
+}
+
 /* List the names in the order of the schemas; members that are required but not described come
  * last. */
 static void find_names(struct schema_maker *m, struct members *all, const struct conj *c)
@@ -60,14 +68,16 @@ static void find_names(struct schema_maker *m, struct members *all, const struct
     size_t n = 0;
 
     for (unsigned i = 0; i < c->n; i++) {
-        n += (size_t)cJSON_GetArraySize(schema_get(c->parts[i], "properties")) +
+        note_nameless(m, c->parts[i], "properties");
+        note_nameless(m, c->parts[i], "patternProperties");
+        n += (size_t)cJSON_GetArraySize(schema_get_named(c->parts[i], "properties")) +
              (size_t)cJSON_GetArraySize(schema_get(c->parts[i], "required"));
     }
     if (!schema_spend(m, n * (n < NAMES_MOST ? n : NAMES_MOST) / SCHEMA_NAMES_A_LOOK)) {
         return;
     }
     for (unsigned i = 0; i < c->n; i++) {
-        cJSON_ArrayForEach(item, schema_get(c->parts[i], "properties"))
+        cJSON_ArrayForEach(item, schema_get_named(c->parts[i], "properties"))
         {
             add_name(m, all, c, item->string);
         }
@@ -111,7 +121,7 @@ static bool add_described(struct schema_maker *m, const cJSON *schema, const cha
     if (item != NULL && !schema_add(m, value, item)) {
         return false;
     }
-    cJSON_ArrayForEach(item, schema_get(schema, "patternProperties"))
+    cJSON_ArrayForEach(item, schema_get_named(schema, "patternProperties"))
     {
         if (name_matches(m, schema, item->string, name)) {
             described = true;
@@ -145,7 +155,7 @@ bool schema_writes_member(const struct conj *c, const char *name)
     for (unsigned i = 0; i < c->n; i++) {
         if (schema_get(schema_get(c->parts[i], "properties"), name) != NULL ||
             schema_others(c->parts[i]) != NULL ||
-            schema_get(c->parts[i], "patternProperties") != NULL) {
+            schema_get_named(c->parts[i], "patternProperties") != NULL) {
             return true;
         }
     }

@@ -49,7 +49,7 @@ static bool are_wanted(const struct conj *c)
 
     for (unsigned i = 0; i < c->n; i++) {
         wanted = wanted || schema_others(c->parts[i]) != NULL ||
-                 schema_get(c->parts[i], "patternProperties") != NULL;
+                 schema_get_named(c->parts[i], "patternProperties") != NULL;
     }
     return wanted;
 }
@@ -62,7 +62,7 @@ static unsigned find_patterns(struct schema_maker *m, const struct conj *c,
     for (unsigned i = 0; i < c->n; i++) {
         const cJSON *item;
 
-        cJSON_ArrayForEach(item, schema_get(c->parts[i], "patternProperties"))
+        cJSON_ArrayForEach(item, schema_get_named(c->parts[i], "patternProperties"))
         {
             bool known = false;
 
@@ -88,7 +88,7 @@ static bool value_of_others(struct schema_maker *m, const struct conj *c,
         const cJSON *item, *others = schema_others(c->parts[i]);
         bool described = false;
 
-        cJSON_ArrayForEach(item, schema_get(c->parts[i], "patternProperties"))
+        cJSON_ArrayForEach(item, schema_get_named(c->parts[i], "patternProperties"))
         {
             for (unsigned j = 0; j < n; j++) {
                 if ((which >> j & 1) != 0 && strcmp(patterns[j], item->string) == 0) {

@@ -70,6 +70,10 @@ static void note_unknown(struct api_schema *s, const struct api_json *v)
 {
     const struct api_json *member;
 
+    if (api_json_is(v, JSON_LIST)) {
+        note(s, "a list in place of a schema");
+        return;
+    }
     api_json_each(member, v)
     {
         if (!is_known(member->key)) {
@@ -236,6 +240,10 @@ static void put_object(struct api_schema *s, const struct api_json *v, uint32_t 
                           *others = api_json_get(v, "additionalProperties");
     struct members at = { api_automaton_state(s->a), api_automaton_state(s->a) };
 
+    if (properties != NULL && !api_json_is(properties, JSON_OBJECT)) {
+        note(s, "properties");
+        properties = NULL;
+    }
     if (properties == NULL && !api_json_is(others, JSON_FALSE)) {
         put_map(s, v, api_json_is(others, JSON_OBJECT) ? others : NULL, from, to);
         return;

@@ -146,6 +146,18 @@ tap.ok(all("a list is empty" in text for text in none), "the error for an empty 
 status, a = server.ask(TEXT, {"prompt": "a", "echo": True, "logprobs": 1})
 tap.ok(status == 400 and a["error"]["param"] == "echo", "echo works with logprobs", a)
 
+# ---- schemas that have a list in place of an object: the names of its members are not there
+def form(schema, **more):
+    return {"type": "json_schema", "json_schema": {"name": "n", "schema": schema, **more}}
+
+
+LISTS = ({"type": "object", "properties": ["a"], "required": ["a"]}, {"type": "object", "properties": [[], {}]}, {"type": "object", "properties": {"a": {"type": "null"}}, "patternProperties": [{}]},
+         {"type": "object", "patternProperties": ["a", "b"], "additionalProperties": False}, {"anyOf": [{"type": "object", "patternProperties": [{}], "minProperties": 1}, {"not": {"patternProperties": [{}]}}]})
+told = [server.ask(CHAT, chat(ASK, response_format=form(schema))) for schema in LISTS]
+tap.ok(all(s == 200 and any("roperties" in w for w in a["warnings"]) or s == 500 and "schema" in a["error"]["message"] for s, a in told), "a list in place of a schema's properties is ignored with a warning", told)
+told = [server.ask(CHAT, chat(ASK, response_format=form(schema, strict=True)))[0] for schema in LISTS[:3]] + [server.ask(CHAT, chat(ASK, tools=[{"type": "function", "function": {"name": "f", "parameters": LISTS[0], "strict": True}}]))[0]]
+tap.ok(told == [400] * 4, "strict refuses it", told)
+
 # ---- biases
 greedy = ids_of()
 first = greedy[0]

@@ -224,6 +224,11 @@ static void test_unheld(void)
     OK(ask(SCHEMA("{\"$ref\":\"http://elsewhere/\"}")) &&
            strstr(request.warnings.bytes, "$ref is not enforced") != NULL && matches("[1]"),
        "a reference to another document is not enforced, and a warning says so");
+    OK(ask(SCHEMA("{\"type\":\"object\",\"properties\":[\"a\",{}],\"required\":[\"a\"]}")) &&
+           strstr(request.warnings.bytes, "properties is not enforced") != NULL &&
+           ask(SCHEMA("{\"anyOf\":[[\"a\"],{\"type\":\"null\"}]}")) &&
+           strstr(request.warnings.bytes, "a list in place of a schema is not enforced") != NULL,
+       "a list in place of an object of schemas, or of a schema, is not enforced");
     OK(ask(SCHEMA("{\"type\":\"string\",\"title\":\"t\",\"description\":\"d\"}")) &&
            request.warnings.n == 0,
        "a keyword that restricts nothing brings no warning");
