@@ -46,8 +46,14 @@ static cJSON *message_of(struct blocks *b)
 
 static bool add_text(struct blocks *b, const cJSON *block)
 {
-    cJSON *list = cJSON_GetObjectItem(message_of(b), "content"), *part = cJSON_CreateObject();
+    cJSON *list = cJSON_GetObjectItem(message_of(b), "content"), *part;
 
+    if (text_of(block, "text") == NULL) {
+        return serve_translate_refuse(b->t, "messages",
+                                      "messages[%u]: a block of the type text has to have a text",
+                                      b->at);
+    }
+    part = cJSON_CreateObject();
     serve_translate_put(b->t, part, "type", cJSON_CreateString("text"));
     serve_translate_put(b->t, part, "text", copy(get(block, "text")));
     serve_translate_put(b->t, list, NULL, part);

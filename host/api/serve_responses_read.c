@@ -46,6 +46,9 @@ static bool read_message(struct serve_translation *t, unsigned at, const cJSON *
             t, "input",
             "input[%u]: a message has to have a role: user, assistant, system or developer", at);
     }
+    if (get(item, "content") == NULL) {
+        return serve_translate_refuse(t, "input", "input[%u]: a message has to have a content", at);
+    }
     if (last != NULL && is(role, "assistant") && cJSON_IsNull(get(last, "content"))) {
         cJSON *content = copy(get(item, "content"));
 

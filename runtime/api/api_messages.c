@@ -66,19 +66,35 @@ static bool add_text(struct api_reader *r, struct api_text *to, const char *text
 
 /* ---- contents ---------------------------------------------------------------------------------- */
 
-/* Return a part's text, or NULL if it has none. A refusal counts as the assistant's text. */
-static const char *text_of_part(const struct api_json *part)
+/* Return the member that has the text of a part of this type, or NULL if this server does not take
+ * the type. A refusal counts as the assistant's text. */
+static const char *member_of_part(const char *type)
 {
-    const char *type = text_of(part, "type");
-
-    if (api_json_is(part, JSON_TEXT)) {
-        return part->text;
-    }
     if (type == NULL || strcmp(type, "text") == 0 || strcmp(type, "input_text") == 0 ||
         strcmp(type, "output_text") == 0) {
-        return text_of(part, "text");
+        return "text";
     }
-    return strcmp(type, "refusal") == 0 ? text_of(part, "refusal") : NULL;
+    return strcmp(type, "refusal") == 0 ? "refusal" : NULL;
+}
+
+/* Add the text of part i of a content. */
+static bool add_part(struct api_reader *r, const struct api_json *part, unsigned i,
+                     struct api_text *to)
+{
+    const char *type = text_of(part, "type"), *member = member_of_part(type);
+    const char *text = api_json_is(part, JSON_TEXT) ? part->text : NULL;
+
+    if (text == NULL && member == NULL) {
+        return REFUSE(r,
+                      "part %u of its content has the type %.40s: this server takes parts of "
+                      "the type text only",
+                      i, type);
+    }
+    if (text == NULL) {
+        text = text_of(part, member);
+    }
+    return text != NULL ? add_text(r, to, text, false)
+                        : REFUSE(r, "part %u of its content has no text", i);
 }
 
 /* Read a text, or a list of parts that are texts. */
@@ -99,18 +115,9 @@ static bool read_content(struct api_reader *r, const struct api_json *content, s
     }
     api_json_each(part, content)
     {
-        const char *text = text_of_part(part), *type = text_of(part, "type");
-
-        if (text == NULL) {
-            return REFUSE(r,
-                          "part %u of its content has the type %.40s: this server takes parts of "
-                          "the type text only",
-                          i, type != NULL ? type : "(none)");
-        }
-        if (!add_text(r, to, text, false)) {
+        if (!add_part(r, part, i++, to)) {
             return false;
         }
-        i++;
     }
     return true;
 }

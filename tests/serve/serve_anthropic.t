@@ -115,6 +115,7 @@ for name, body, words in (
         ("a result without its call", {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "y"}]}]}, "messages[0]"),
         ("a role that is none", {"system": "y", "messages": [*USER, {"role": "cat", "content": "x"}]}, "messages[1]"),
         ("no messages", {}, "messages has to be a list"),
+        ("a text block without its text", {"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0]: a block of the type text has to have a text"),
         ("an empty list of messages", {"system": "y", "messages": []}, "messages has no message"),
         ("an answer that is begun", {"messages": [*USER, {"role": "assistant", "content": "It is"}]}, "the last message has to be the user's"),
         ("an unknown field", {"messages": USER, "colour": 1}, "colour"),

@@ -98,6 +98,9 @@ tap.ok([s for s, _ in told] == [200] * 2 and said(told[0][1]) == said(told[1][1]
 status, a = server.ask(CHAT, {"messages": []})
 tap.ok(status == 400 and a["error"]["param"] == "messages" and "messages has no message" in a["error"]["message"], "the error says that there is no message", a)
 
+lost = [server.ask(CHAT, {"messages": [{"role": "user", "content": [part]}]}) for part in ({"type": "text"}, {"type": "text", "text": None}, {"type": "refusal"}, {}, 5)]
+tap.ok(all(s == 400 and "part 0 of its content has no text" in a["error"]["message"] for s, a in lost), "the error for a part without a text does not blame its type", lost)
+
 # ---- messages that OpenAI's packages send back as they got them from parse()
 earlier = [{"role": "user", "content": ASK}, {"role": "assistant", "content": '{"on":true}'}, {"role": "user", "content": ASK}]
 kept = {"parsed": {"on": True}, "refusal": None, "annotations": [], "audio": None, "function_call": None, "tool_calls": None}

@@ -141,6 +141,8 @@ for name, body, field, words in (
         ("an image", {"instructions": "y", "input": [user, {"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "input", "input[1]: part 0"),
         ("an output without its call", {"input": [user, {"type": "function_call_output", "call_id": "a", "output": "x"}]}, "input", "input[1]"),
         ("a role that is none", {"instructions": "y", "input": [user, {"role": "cat", "content": "x"}]}, "input", "input[1]"),
+        ("a message without its content", {"input": [{"role": "user"}, user]}, "input", "input[0]: a message has to have a content"),
+        ("a reply without its content", {"input": [user, {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}, {"role": "assistant"}, user]}, "input", "input[2]: a message has to have a content"),
         ("a tool of another service", {"input": "x", "tools": [LAMP, {"type": "web_search"}]}, "tools", "tools[1] is of the type web_search"),
         ("a function that is not there", {"input": "x", "tools": [LAMP], "tool_choice": {"type": "function", "name": "no"}}, "tool_choice", "no"),
         ("an effort that is none", {"input": "x", "reasoning": {"effort": 3}}, "reasoning.effort", "reasoning.effort has to be")):
