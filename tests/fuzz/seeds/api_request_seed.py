@@ -19,6 +19,8 @@ SEEDS = [
              "a": {"type": "string", "format": "date"}, "b": {"type": "array", "prefixItems": [{"type": "integer", "minimum": 0, "maximum": 3}]}}}}}]}),
     (0, {"messages": [{"role": "user", "content": "a"}], "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {
         "$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": {"$ref": "#/$defs/t"}}]}}}}}}),
+    (0, {"messages": [{"role": "system", "content": "a"}], "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {
+        "properties": ["a", {}], "required": ["a"], "anyOf": [["a"], {"properties": [[]]}]}}}}),
     (1, {"prompt": [1, 2, 3], "seed": 18446744073709551615, "logit_bias": [[1, False], ["a", 1e1]]}),
 ]
 for i, (kind, seed) in enumerate(SEEDS):

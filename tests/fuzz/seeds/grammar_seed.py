@@ -21,6 +21,7 @@ SEEDS = ((0, b'root ::= "a" [b-z]* | list\nlist ::= "[" (root ("," root){0,9})? 
          (1, b'{"type":"object","properties":{"a":{"type":"integer","minimum":-5,"maximum":120},"b":{"$ref":"#/$defs/t"}},'
              b'"required":["a"],"$defs":{"t":{"type":["array","null"],"items":{"enum":["x",1]},"maxItems":3}}}'),
          (1, b'{"anyOf":[{"type":"string","maxLength":9},{"const":{"a":[1,"\\"]"]}},{}]}'),
+         (1, b'{"type":"object","properties":["a",{}],"required":["a"],"patternProperties":[{}],"items":[["a"]]}'),
          (2, b"yes|no|yes, please|a\\|b"),
          (3, compiled([(0, 2, 0), (2, 1, 1), (3, 0, 1)], [(97, 122, 0), (1, 0, 0), (48, 57, 1)], [(1, 2, 0, 300)])))
 for i, (kind, text) in enumerate(SEEDS):

@@ -15,6 +15,8 @@ SEEDS = [
     b"1" + json.dumps({"prompt": ["Once \\\\u0000 upon"], "stop": "x", "best_of": 1, "echo": False, "suffix": "", "grammar": "yes|no"}).encode(),
     b"0" + json.dumps({"messages": [{"role": "user", "content": "x"}], "response_format": {"type": "json_schema", "json_schema": {"name": "l", "schema": LIGHT}}}).encode(),
     b"0" + json.dumps({"messages": [{"role": "developer", "content": "x"}, {"role": "user", "content": "y"}, {"role": "user", "content": "z"}], "response_format": {"type": "json_object"}}).encode(),
+    b"0" + json.dumps({"messages": [{"role": "system", "content": "x"}], "response_format": {"type": "json_schema", "json_schema": {"name": "l", "schema": {
+        "type": "object", "properties": ["a", {}], "required": ["a"], "patternProperties": [{}]}}}}).encode(),
     b"1" + json.dumps({"prompt": "x", "grammar": "root ::= [a-z]+ | \"yes\""}).encode(),
     b"0" + json.dumps({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": None, "tool_calls": [CALL]}, {"role": "tool", "tool_call_id": "c1", "content": "done"}],
                        "tools": TOOLS, "tool_choice": "auto", "parallel_tool_calls": False}).encode(),
