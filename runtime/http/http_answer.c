@@ -23,6 +23,7 @@ static const char *reason_of(int status)
         { 411, "Length Required" },
         { 413, "Content Too Large" },
         { 414, "URI Too Long" },
+        { 415, "Unsupported Media Type" },
         { 422, "Unprocessable Content" },
         { 426, "Upgrade Required" },
         { 429, "Too Many Requests" },

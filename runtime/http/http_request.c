@@ -122,6 +122,18 @@ static bool read_framing(struct http_request *r, const char *fields, size_t n)
     return true;
 }
 
+/* A body that is compressed cannot be read (RFC 9110, section 8.4). */
+static bool read_compression(struct http_request *r, const char *fields, size_t n)
+{
+    size_t bytes;
+    const char *coding = http_field(fields, n, "content-encoding", 0, &bytes);
+
+    if (coding != NULL && !http_same(coding, bytes, "identity")) {
+        return refuse(r, 415, "this server does not read compressed bodies"), false;
+    }
+    return true;
+}
+
 /* Read the host; HTTP/1.1 has exactly one Host field (RFC 9112, section 3.2). */
 static bool read_host(struct http_request *r, const char *fields, size_t n)
 {
@@ -247,7 +259,8 @@ static enum http_event end_head(struct http_request *r)
     r->method = read_method(r->text);
     r->is_1_0 = r->parser.http_minor == 0;
     /* The framing comes first: without it nobody knows where the request ends. */
-    if (!read_framing(r, fields, n) || !read_host(r, fields, n) || !read_target(r)) {
+    if (!read_framing(r, fields, n) || !read_compression(r, fields, n) ||
+        !read_host(r, fields, n) || !read_target(r)) {
         return HTTP_GOT_ERROR;
     }
     /* RFC 9110, section 10.1.1: an HTTP/1.0 client does not wait for 100 Continue. */

@@ -4,6 +4,7 @@ method, chunks, lengths that are refused, offers that are ignored, HEAD, IPv6, a
 
 import atexit
 import base64
+import gzip
 import hashlib
 import http.client
 import json
@@ -174,6 +175,11 @@ tap.ok([g[0] for g in got] == [200] * 4 and got[0][2].rstrip().endswith(b"[DONE]
        got[3][1]["content-length"] == "16", "streams between other requests are answered in order", got)
 old = Answers(server.open(b"GET /health HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\nGET /health HTTP/1.0\r\nHost: localhost\r\n\r\n"))
 tap.ok([old.next()[0], old.next()[0]] == [200, 200] and old.ended(), "HTTP/1.0 keeps the connection if the client asks for it")
+zipped = gzip.compress(json.dumps({**json.loads(ASK), "metadata": {"a": os.urandom(300000).hex()}}).encode())
+a = Answers(server.open(request("POST", CHAT, zipped, "Content-Encoding: gzip")))
+status, fields, body = a.next()
+tap.ok(status == 415 and "compressed" in json.loads(body)["error"]["message"] and a.ended() and server.ask("POST", CHAT, ASK, Content_Encoding="identity")[0] == 200,
+       "a compressed body is refused as such", (status, body))
 plain = {"no host": ("GET", "/health", "", 200), "no host, and another page": ("GET", "/v1/models", "", 200), "another host": ("GET", "/v1/models", "Host: evil.example\r\n", 403),
          "another address": ("GET", "http://evil.example/v1/models", "", 403), "another page's script": ("GET", "/v1/models", "Origin: http://evil.example\r\n", 403)}
 got = {what: Answers(server.open(f"{method} {target} HTTP/1.0\r\n{fields}\r\n".encode())).next()[0] for what, (method, target, fields, _) in plain.items()}

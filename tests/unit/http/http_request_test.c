@@ -161,6 +161,8 @@ static void check_bad(void)
         { "400", POST "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" },
         { "400", POST "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" },
         { "400", POST "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" },
+        { "415", POST "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\n12345" },
+        { "415", POST "Transfer-Encoding: chunked\r\nContent-Encoding: zstd\r\n\r\n0\r\n\r\n" },
         { "400", POST "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n" },
         { "400", POST "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n" },
         { "400", POST "Transfer-Encoding: identity\r\n\r\n" },
