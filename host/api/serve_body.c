@@ -8,6 +8,9 @@
 #include "host/api/serve_request.h"
 #include "runtime/api/api_json.h"
 
+/* Digits that a double keeps, and most bytes of an integer whose digits are kept. */
+enum { DOUBLE_DIGITS = 15, NUMBER_BYTES = 64 };
+
 static cJSON *tree_of(const struct api_json *v);
 
 /* Adds v's members or entries; values are nested at most API_JSON_DEEPEST deep. */
@@ -27,13 +30,29 @@ static void add_children(cJSON *to, const struct api_json *v)
     }
 }
 
+/* Makes a number. A double would round an integer of more than 15 digits, such as an id in the
+ * arguments of a call, so its digits are kept. */
+static cJSON *number_of(const struct api_json *v)
+{
+    char digits[NUMBER_BYTES];
+
+    if (v->bytes <= DOUBLE_DIGITS || v->bytes >= sizeof digits ||
+        memchr(v->text, '.', v->bytes) != NULL || memchr(v->text, 'e', v->bytes) != NULL ||
+        memchr(v->text, 'E', v->bytes) != NULL) {
+        return cJSON_CreateNumber(api_json_number(v));
+    }
+    memcpy(digits, v->text, v->bytes);
+    digits[v->bytes] = '\0';
+    return cJSON_CreateRaw(digits);
+}
+
 static cJSON *tree_of(const struct api_json *v)
 {
     cJSON *to;
 
     switch (v->kind) {
     case JSON_TEXT: return cJSON_CreateString(v->text);
-    case JSON_NUMBER: return cJSON_CreateNumber(api_json_number(v));
+    case JSON_NUMBER: return number_of(v);
     case JSON_TRUE: return cJSON_CreateTrue();
     case JSON_FALSE: return cJSON_CreateFalse();
     case JSON_LIST: to = cJSON_CreateArray(); break;
