@@ -55,13 +55,13 @@ static bool read_most(struct serve_translation *t, const char *name, const cJSON
  * accepted. */
 static bool read_off(struct serve_translation *t, const char *name, const cJSON *v)
 {
-    double off = strcmp(name, "options.mirostat") == 0 ? 0 : 1;
+    int off = strcmp(name, "options.mirostat") == 0 ? 0 : 1;
 
     if (cJSON_IsNumber(v) && v->valuedouble >= off && v->valuedouble <= off) {
         return true;
     }
     return api_refuse(t->e, 400, name, "unsupported_parameter",
-                      "%s is not supported by this server: leave it out, or set it to %g", name,
+                      "%s is not supported by this server: leave it out, or set it to %d", name,
                       off);
 }
 
