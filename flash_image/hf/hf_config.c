@@ -44,6 +44,7 @@ static const struct foreign {
     { .field = "query_pre_attn_scalar", .unless_trait = FAMILY_QUERY_SCALE },
     { .field = "use_bidirectional_attention" }, /* but see sees_ahead() */
     { .field = "enable_moe_block" },
+    { .field = "per_layer_config", .unless_trait = FAMILY_TWO_WIDTHS },
     { .field = "attention_chunk_size" },
     { .field = "no_rope_layers" }, /* but see no_rope_every */
     { .field = "mamba_proj_bias" },

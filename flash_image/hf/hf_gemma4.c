@@ -1,22 +1,94 @@
 #include "flash_image/hf/hf_gemma4.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "flash_image/source/source_layers.h"
 
 /* For Gemma4TextConfig. */
 enum { GLOBAL_HEAD_DIM = 512, PER_LAYER_DIM = 256 };
 
-void hf_gemma4_read_widths(struct hf_json *j)
-{
-    struct source_params *p = &j->s->params;
-
-    p->head_dim_local = p->head_dim;
-    p->head_dim = hf_json_u32(j, "global_head_dim", GLOBAL_HEAD_DIM);
-}
+static const char exceptions[] = "per_layer_config";
 
 static void refuse(struct hf_json *j, enum err e, const char *field, const char *what)
 {
     if (j->e == ERR_OK) {
         j->e = source_refuse(j->s, e, "the field \"%s\" %s", field, what);
+    }
+}
+
+/* Return the fields in which the layer differs, as Transformers 5 writes them:
+ * "per_layer_config": {"5": {"head_dim": 512}}. NULL: there are none. */
+static const cJSON *exceptions_of(const struct hf_json *j, uint32_t layer)
+{
+    char number[16];
+
+    snprintf(number, sizeof number, "%u", layer);
+    return hf_json_get(hf_json_get(j->object, exceptions), number);
+}
+
+static uint32_t number_of(struct hf_json *j, uint32_t layer, const char *field, uint32_t otherwise)
+{
+    struct hf_json own = { j->s, exceptions_of(j, layer), j->e };
+    uint32_t n = hf_json_u32(&own, field, otherwise);
+
+    j->e = own.e;
+    return n;
+}
+
+/* Transformers 5 writes the widths of global layers, of which the last layer is one, only as
+ * exceptions. */
+void hf_gemma4_read_widths(struct hf_json *j)
+{
+    struct source_params *p = &j->s->params;
+    bool listed = hf_json_get(j->object, exceptions) != NULL;
+
+    p->head_dim_local = p->head_dim;
+    if (listed && p->n_layers != 0) {
+        p->head_dim = number_of(j, p->n_layers - 1, "head_dim", p->head_dim);
+    } else {
+        p->head_dim = hf_json_u32(j, "global_head_dim", GLOBAL_HEAD_DIM);
+    }
+}
+
+/* Refuse a layer's exceptions that would be ignored otherwise. */
+static void check_fields(struct hf_json *j, const cJSON *layer)
+{
+    const cJSON *field;
+
+    cJSON_ArrayForEach(field, layer)
+    {
+        if (field->string == NULL || (strcmp(field->string, "head_dim") != 0 &&
+                                      strcmp(field->string, "num_key_value_heads") != 0)) {
+            refuse(j, ERR_UNSUPPORTED, exceptions,
+                   "has other fields than \"head_dim\" and \"num_key_value_heads\": such a model "
+                   "cannot be packed");
+        }
+    }
+}
+
+/* Read each layer's own number of key heads, and check its width. */
+static void read_exceptions(struct hf_json *j)
+{
+    struct source_params *p = &j->s->params;
+    int unread = cJSON_GetArraySize(hf_json_get(j->object, exceptions));
+
+    for (uint32_t i = 0; i < p->n_layers && j->e == ERR_OK; i++) {
+        struct source_layer_params *l = &p->layers[i];
+        const cJSON *own = exceptions_of(j, i);
+
+        unread -= own != NULL;
+        check_fields(j, own);
+        l->n_kv_heads = number_of(j, i, "num_key_value_heads", p->n_kv_heads);
+        if (number_of(j, i, "head_dim", p->head_dim_local) !=
+            (l->local ? p->head_dim_local : p->head_dim)) {
+            refuse(j, ERR_UNSUPPORTED, exceptions,
+                   "gives layers of one kind heads of several widths: such a model cannot be "
+                   "packed");
+        }
+    }
+    if (unread != 0) {
+        refuse(j, ERR_BAD_MODEL, exceptions, "has an entry that is not a layer of the model");
     }
 }
 
@@ -45,14 +117,18 @@ static void share_keys(struct hf_json *j)
 static void read_global_layers(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;
+    bool listed = hf_json_get(j->object, exceptions) != NULL;
     uint32_t heads = hf_json_u32(j, "num_global_key_value_heads", p->n_kv_heads);
 
+    if (listed) {
+        read_exceptions(j);
+    }
     if (!hf_json_bool(j, "attention_k_eq_v", false)) {
         return;
     }
     for (uint32_t i = 0; i < p->n_layers; i++) {
         if (!p->layers[i].local) {
-            p->layers[i].n_kv_heads = heads;
+            p->layers[i].n_kv_heads = listed ? p->layers[i].n_kv_heads : heads;
             p->layers[i].v_is_k = p->layers[i].kv_layer == i;
         }
     }

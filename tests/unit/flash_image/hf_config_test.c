@@ -68,6 +68,8 @@ static void test_config_refused(void)
                   "'LlamaForSequenceClassification' is not supported");
     refuse_config("\"architectures\":null,\"model_type\":null", ERR_BAD_MODEL, "\"model_type\"");
     refuse_config("\"num_local_experts\":8", ERR_UNSUPPORTED, "\"num_local_experts\"");
+    refuse_config("\"per_layer_config\":{\"1\":{\"head_dim\":8}}", ERR_UNSUPPORTED,
+                  "\"per_layer_config\"");
     refuse_config(FAMILY("Mistral") ",\"attention_bias\":true", ERR_UNSUPPORTED,
                   "\"attention_bias\"");
     refuse_config("\"quantization_config\":{\"bits\":4}", ERR_UNSUPPORTED,

@@ -66,6 +66,25 @@ static void test_keys_as_values(void)
        "the last layer is global: %s", source.error_message);
 }
 
+/* Transformers 5 writes what global layers have of their own as exceptions. */
+static void test_exceptions(void)
+{
+    const struct source_params *p = &source.params;
+
+    OK(read_text(WHOLE("\"num_hidden_layers\":12,\"num_key_value_heads\":4,\"head_dim\":64,"
+                       "\"attention_k_eq_v\":true,\"per_layer_config\":{"
+                       "\"5\":{\"head_dim\":128,\"num_key_value_heads\":2},"
+                       "\"11\":{\"head_dim\":128,\"num_key_value_heads\":1}}")) == ERR_OK &&
+           p->head_dim == 128 && p->rope_dims == 128 && p->head_dim_local == 64 &&
+           p->layers[4].n_kv_heads == 4 && p->layers[5].n_kv_heads == 2 && p->layers[5].v_is_k &&
+           p->layers[11].n_kv_heads == 1,
+       "per_layer_config gives global layers their width and heads: %s", source.error_message);
+    OK(read_text(WHOLE("\"num_hidden_layers\":12,\"head_dim\":64,\"per_layer_config\":{}")) ==
+               ERR_OK &&
+           p->head_dim == 64 && p->head_dim_local == 64,
+       "with an empty per_layer_config all layers are equally wide: %s", source.error_message);
+}
+
 static void refuse(const char *text, enum err expected, const char *words)
 {
     enum err e = read_text(text);
@@ -87,12 +106,21 @@ static void test_refused(void)
                  "\"partial_rotary_factor\":-1}}"),
            ERR_BAD_MODEL, "partial_rotary_factor");
     refuse(WHOLE("\"global_head_dim\":4096"), ERR_UNSUPPORTED, "dimensions of a head");
+    refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"1\":{\"head_dim\":64}}"),
+           ERR_UNSUPPORTED, "heads of several widths");
+    refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"1\":{\"sliding_window\":64}}"),
+           ERR_UNSUPPORTED, "has other fields");
+    refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"6\":{\"head_dim\":256}}"),
+           ERR_BAD_MODEL, "not a layer of the model");
+    refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"5\":{\"head_dim\":\"x\"}}"),
+           ERR_BAD_MODEL, "\"head_dim\"");
 }
 
 int main(void)
 {
     test_shared_keys();
     test_keys_as_values();
+    test_exceptions();
     test_refused();
     return tap_done();
 }
