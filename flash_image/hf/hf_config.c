@@ -312,18 +312,23 @@ static void read_scales(struct hf_json *j, const struct family *f)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* Read tie_word_embeddings, which may be in the text part or in the whole model's object. */
+/* Read tie_word_embeddings, which may be in the text part or in the whole model's object. If only
+ * the text part says false, the tensors decide: Transformers 5 obeys the whole model's field, and
+ * for some classes its default is true. */
 static void read_tied(struct hf_json *j, const cJSON *root, struct hf_config *c)
 {
+    static const char field[] = "tie_word_embeddings";
     struct hf_json at = *j;
 
-    if (hf_json_get(at.object, "tie_word_embeddings") == NULL) {
+    if (hf_json_get(at.object, field) == NULL) {
         at.object = root;
     }
-    c->tied_known = hf_json_get(at.object, "tie_word_embeddings") != NULL;
-    j->s->params.tied = hf_json_bool(&at, "tie_word_embeddings",
-                                     family_has(c->family, FAMILY_TIED));
+    c->tied_known = hf_json_get(at.object, field) != NULL;
+    j->s->params.tied = hf_json_bool(&at, field, family_has(c->family, FAMILY_TIED));
     j->e = at.e;
+    if (at.object != root && !j->s->params.tied && hf_json_is_true(root, field, true)) {
+        c->tied_known = false;
+    }
 }
 
 static void read_all(struct hf_json *j, struct hf_config *c)

@@ -217,5 +217,28 @@ def test_longrope():
     tap.ok(max(abs(a - b) for a, b in zip(short, long)) > 0.01 * scale, "the factors make a difference")
 
 
+def test_tied_by_the_whole():
+    """In a model of several parts, Transformers 5 writes into the text part that the output matrix is not the embedding, and into the whole model, or
+    into its class, that it is. Then the tensors decide."""
+    for tied in (True, False):
+        folder = random_model("mistral", "oracle-whole-", tie_word_embeddings=tied)
+        expected = Model(folder).forward(TOKENS)
+        path = os.path.join(folder, "config.json")
+        with open(path, encoding="utf-8") as f:
+            text = json.load(f)
+        for whole in ({"tie_word_embeddings": True}, {}):
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump({"architectures": ["Mistral3ForConditionalGeneration"], "model_type": "mistral3",
+                           "text_config": {**text, "tie_word_embeddings": False},
+                           "vision_config": {"hidden_size": 8}, **whole}, f)
+            rows, console = logits(folder, TOKENS, len(expected[0]))
+            scale = max(abs(a) for x in expected for a in x)
+            worst = (max(abs(a - b) for x, y in zip(rows, expected) for a, b in zip(x, y))
+                     if rows and len(rows) == len(expected) else float("nan"))
+            tap.ok(worst <= 1e-5 * scale, f"a whole with {whole}, {'no' if tied else 'an'} output matrix: within "
+                   f"{worst:.2g} of the oracle's", console)
+
+
 test_longrope()
+test_tied_by_the_whole()
 tap.done()

@@ -461,6 +461,11 @@ static void test_text_part(void)
            p->dim == 4096 && p->hidden == 11008 && p->n_layers == 32 && p->n_kv_heads == 32 &&
            p->vocab == 32064 && p->context == 4096 && p->tied == 1 && c.tied_known,
        "the text part of LLaVA 1.5 is read, with a field of the whole %s", source.error_message);
+    OK(read_text("{\"model_type\":\"mistral3\",\"image_token_index\":10,\"tie_word_embeddings\":"
+                 "true,\"text_config\":{\"model_type\":\"llama\",\"tie_word_embeddings\":false}}",
+                 &c) == ERR_OK &&
+           p->tied == 0 && !c.tied_known,
+       "the whole contradicts its text part: the tensors decide %s", source.error_message);
     OK(read_text("{\"model_type\":\"some_vl\",\"text_config\":{\"model_type\":\"qwen3\"}}", &c) ==
                ERR_BAD_MODEL &&
            strstr(source.error_message, "\"hidden_size\" is missing") != NULL,
