@@ -397,15 +397,21 @@ enum err gguf_read_params(struct gguf *g)
     return e;
 }
 
-/* Find biases that only some models of a family have. */
+/* Find biases that only some models of a family have. Models of Qwen2, StarCoder2 and gpt-oss have
+ * them, but llama.cpp also reads files of these families without biases of q, k and v. */
 static void find_biases(struct source *s)
 {
     struct source_params *p = &s->params;
+    bool has = source_tensor(s, INGOT_ATTN_Q_BIAS, 0)->data != NULL;
 
+    if (!has &&
+        (p->family == INGOT_QWEN2 || p->family == INGOT_STARCODER2 || p->family == INGOT_GPT_OSS)) {
+        p->features &= ~(uint32_t)SOURCE_QKV_BIAS;
+    }
     if (p->family != INGOT_LLAMA && p->family != INGOT_MISTRAL) {
         return;
     }
-    if (source_tensor(s, INGOT_ATTN_Q_BIAS, 0)->data != NULL) {
+    if (has) {
         p->features |= SOURCE_QKV_BIAS;
     }
     if (source_tensor(s, INGOT_ATTN_OUT_BIAS, 0)->data != NULL) {

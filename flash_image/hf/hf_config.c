@@ -288,6 +288,23 @@ static float read_cap(struct hf_json *j, const struct family *f, const char *fie
     return hf_json_float(j, field, f->family == INGOT_GEMMA2 && !named ? usual : 0.0f);
 }
 
+/* Read whether attention, and in StarCoder2 the feed-forward, has biases. */
+static void read_biases(struct hf_json *j, const struct family *f)
+{
+    enum { ATTENTION = SOURCE_QKV_BIAS | SOURCE_OUT_BIAS };
+    struct source_params *p = &j->s->params;
+
+    if (family_has(f, FAMILY_MAY_BIAS) && hf_json_bool(j, "attention_bias", false)) {
+        p->features |= ATTENTION;
+    }
+    if (f->family == INGOT_GPT_OSS && !hf_json_bool(j, "attention_bias", true)) {
+        p->features &= ~(uint32_t)ATTENTION;
+    }
+    if (f->family == INGOT_STARCODER2 && !hf_json_bool(j, "use_bias", true)) {
+        p->features &= ~(uint32_t)(ATTENTION | SOURCE_FFN_BIAS);
+    }
+}
+
 static void read_scales(struct hf_json *j, const struct family *f)
 {
     struct source_params *p = &j->s->params;
@@ -296,9 +313,7 @@ static void read_scales(struct hf_json *j, const struct family *f)
     p->norm_eps = read_eps(j, p->norm_eps);
     p->attn_softcap = read_cap(j, f, "attn_logit_softcapping", 50.0f);
     p->final_softcap = read_cap(j, f, "final_logit_softcapping", 30.0f);
-    if (family_has(f, FAMILY_MAY_BIAS) && hf_json_bool(j, "attention_bias", false)) {
-        p->features |= SOURCE_QKV_BIAS | SOURCE_OUT_BIAS;
-    }
+    read_biases(j, f);
     if (family_has(f, FAMILY_QUERY_SCALE)) {
         p->attn_scale = 1.0f / sqrtf(scalar); /* a scalar out of range gives a scale out of bounds,
                                                  which is refused */

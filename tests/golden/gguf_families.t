@@ -72,6 +72,17 @@ model.write(path)
 capless, problem = logits_of(path, ids)
 tap.ok(capless is not None and capless != usual, "gemma2: a cap of 0 is none", problem)
 
+model, sequences, _ = tiny("qwen2")
+path = os.path.join(WORK, "tiny-biases.gguf")
+for t in model.tensors:
+    t[3] = bytes(len(t[3])) if t[0].endswith(".bias") else t[3]
+model.write(path)
+zero, problem = logits_of(path, sequences[0])
+model.tensors = [t for t in model.tensors if not t[0].endswith(".bias")]
+model.write(path)
+none, said = logits_of(path, sequences[0])
+tap.ok(zero is not None and zero == none, "qwen2: without biases", problem + said)
+
 model, sequences, _ = tiny("llama")
 path = os.path.join(WORK, "tiny-yarn.gguf")
 model.string(".rope.scaling.type", "yarn")

@@ -63,6 +63,20 @@ def test_usual_expert_width():
            "qwen35moe: the shared expert is as wide as the others", console)
 
 
+def test_without_biases(name):
+    """Without biases of q, k and v, the logits are those of biases of zero."""
+    def is_bias(t):
+        return t[0].endswith(("attn_q.bias", "attn_k.bias", "attn_v.bias"))
+
+    model = load(name)
+    for t in filter(is_bias, model.tensors):
+        t[3] = bytes(len(t[3]))
+    zero, console = logits(model)
+    model.tensors = [t for t in model.tensors if not is_bias(t)]
+    none, more = logits(model)
+    tap.ok(zero is not None and zero == none, f"{name}: without biases of q, k and v", console + more)
+
+
 def test_refused(name, key, value, expected):
     model = load(name)
     if isinstance(value, list):
@@ -77,6 +91,8 @@ def test_refused(name, key, value, expected):
 for architecture in ("qwen3moe", "qwen35_gqa", "lfm2", "gptoss_f32", "exaone4", "smollm3", "gemma4"):
     test_usual_base(architecture)
 test_usual_expert_width()
+for architecture in ("gptoss_f32", "starcoder2"):
+    test_without_biases(architecture)
 test_refused("lfm2moe", ".leading_dense_block_count", 99, "more than the model has layers")
 test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, but may have at most 8")
 test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "the model has no attention layer")

@@ -10,7 +10,8 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-from hf_files import folder
+from gguf_files import load_safetensors
+from hf_files import folder, safetensors
 from machine import ASSETS, HOST, WORK, Tap, run
 
 TINY = os.path.join(ASSETS, "hf/tiny")
@@ -106,6 +107,33 @@ if "tiny_nemotronh" in FOUND:
     status, console = run([HOST, "pack", make_folder("tiny_nemotronh", mamba_hidden_act="gelu"), "-o", model])
     tap.ok(status != 0 and '"mamba_hidden_act" is \'gelu\'' in console, "refused: another activation",
            console)
+
+
+def without_biases(stem, kept, field):
+    """(logits with biases of zero, logits without biases): they are equal. kept: biases that stay."""
+    results = []
+    for absent in (False, True):
+        where = make_folder(stem, **{field: not absent})
+        path = os.path.join(where, "model.safetensors")
+        tensors = {}
+        for name, (shape, values) in load_safetensors(path).items():
+            raw = values.tobytes()
+            if name.endswith(".bias") and not name.endswith(kept):
+                if absent:
+                    continue
+                raw = bytes(len(raw))
+            tensors[name] = ("F32", shape, raw)
+        safetensors(path, tensors)
+        results.append(logits(where, load(stem + "_logits.json")["sequences"][0]))
+    return results
+
+
+for stem, kept, field in (("tiny_starcoder2", ("norm.bias",), "use_bias"),
+                          ("tiny_gpt_oss", ("router.bias",), "attention_bias")):
+    if stem in FOUND:
+        (zero, console), (none, more) = without_biases(stem, kept, field)
+        tap.ok(zero and zero == none, f'{stem}: "{field}" is false, and there are no biases',
+               console + more)
 if not FOUND:
     tap.skip("Transformers' logits", f"no models in {TINY} (set INGOT_ASSETS)")
 tap.done()
