@@ -32,12 +32,39 @@ uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_
     return n;
 }
 
-/* True if a layer of a family with a second mixer has attention. Depending on the family, every
- * n-th layer has attention, or every layer with key heads. */
+/* Check the list of Qwen3.5's recurrent layers: true or false for each layer. Blocks that guess
+ * further tokens may be absent. */
+static enum err check_recurrent(struct gguf *g)
+{
+    static const char key[] = ".attention.recurrent_layers";
+    const struct gguf_value *list = &g->recurrent;
+    uint32_t n = g->s->params.n_layers;
+    uint64_t value = 0;
+    bool fine = list->type == VALUE_ARRAY && (list->count == g->n_blocks || list->count == n);
+
+    if (list->data.data == NULL || g->s->wants_mtp) {
+        return ERR_OK;
+    }
+    for (uint32_t i = 0; fine && i < n; i++) {
+        fine = gguf_value_element(list, i, &value) && value <= 1;
+    }
+    if (!fine) {
+        return source_refuse(g->s, ERR_BAD_MODEL,
+                             "%.*s%s is not a list with true or false for each of %u layers",
+                             GGUF_SHOW_KEY(g, key), n);
+    }
+    return ERR_OK;
+}
+
+/* True if a layer of a family with a second mixer has attention. Depending on the family and the
+ * file, a list says so, or every n-th layer has attention, or every layer with key heads. */
 static bool attends(const struct gguf *g, uint32_t layer)
 {
-    uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4);
+    uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4), recurrent = 0;
 
+    if (g->recurrent.data.data != NULL && !g->s->wants_mtp) {
+        return gguf_value_element(&g->recurrent, layer, &recurrent) && recurrent == 0;
+    }
     if (g->family->mixer == INGOT_MIXER_DELTA) {
         return g->s->wants_mtp || layer % every == every - 1; /* an MTP head always has attention */
     }
@@ -94,6 +121,9 @@ enum err gguf_read_layers(struct gguf *g)
 
     if (e == ERR_OK) {
         e = check_list(g, N_HIDDEN);
+    }
+    if (e == ERR_OK) {
+        e = check_recurrent(g);
     }
     if (e != ERR_OK) {
         return e;

@@ -131,6 +131,7 @@ struct gguf {
     uint64_t number[N_NUMBERS];
     bool has_number[N_NUMBERS];
     struct gguf_value kv_heads, hiddens; /* one number per layer, if the type is VALUE_ARRAY */
+    struct gguf_value recurrent;         /* true or false for each layer; no data: absent */
     double real[N_REALS];
     bool has_real[N_REALS];
     double lora_alpha;       /* lora_alpha of an adapter; 0: none is given */

@@ -256,6 +256,11 @@ static enum err keep_number(struct gguf *g, struct source_text key, const struct
         g->has_pattern = true;
         return ERR_OK;
     }
+    if (g->family != NULL && g->family->mixer == INGOT_MIXER_DELTA &&
+        gguf_key_is(g, key, ".attention.recurrent_layers")) {
+        g->recurrent = *v;
+        return ERR_OK;
+    }
     return keep_sampling(g, key, v) ? ERR_OK : keep_unknown(g, key, v);
 }
 

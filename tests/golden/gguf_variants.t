@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import ASSETS, HOST, WORK, Tap, run
-from gguf_files import I32, read_gguf
+from gguf_files import BOOL, I32, read_gguf
 
 FOLDER = os.path.join(ASSETS, "arch")
 IDS = "1 5 9 44 100 7 300 12 13 14 15 16 2 60 61 62 63 64"
@@ -77,6 +77,37 @@ def test_without_biases(name):
     tap.ok(zero is not None and zero == none, f"{name}: without biases of q, k and v", console + more)
 
 
+def recurrent(model, items, kind=BOOL):
+    model.drop(".full_attention_interval")
+    model.array(".attention.recurrent_layers", kind,
+                [struct.pack("<?" if kind == BOOL else "<i", x) for x in items])
+    return logits(model)
+
+
+def test_recurrent_layers(name):
+    """Newer files of Qwen3.5 list the recurrent layers, in any order, instead of giving a period."""
+    model = load(name)
+    expected, _ = logits(model)
+    usual = [i % 4 != 3 for i in range(8)]
+    listed, console = recurrent(model, usual)
+    tap.ok(listed is not None and listed == expected, f"{name}: a list of recurrent layers", console)
+    listed, console = recurrent(model, usual, I32)
+    tap.ok(listed is not None and listed == expected, f"{name}: a list of 0 and 1", console)
+    for t in model.tensors:  # layers 2 and 3 in the other order: the period no longer fits
+        layer = {"2": "3", "3": "2"}.get(t[0].split(".")[1])
+        if layer and t[0].startswith("blk."):
+            t[0] = ".".join(["blk", layer] + t[0].split(".")[2:])
+    swapped, console = recurrent(model, [True, True, False, True] + usual[4:])
+    tap.ok(swapped is not None and swapped != expected, f"{name}: a list without a period", console)
+    for wrong in ([True] * 7, [2] * 8):
+        ours, console = recurrent(model, wrong, I32)
+        tap.ok(ours is None and "is not a list with true or false for each of 8 layers" in console and
+               console.count("\n") == 1, f"{name}: a list of {len(wrong)} numbers {wrong[0]:d}", console)
+    ours, console = recurrent(load("lfm2"), [True] * 5)
+    tap.ok(ours is None and "lfm2.attention.recurrent_layers, which is not supported" in console,
+           "lfm2: a list of recurrent layers", console)
+
+
 def test_refused(name, key, value, expected):
     model = load(name)
     if isinstance(value, list):
@@ -93,6 +124,7 @@ for architecture in ("qwen3moe", "qwen35_gqa", "lfm2", "gptoss_f32", "exaone4", 
 test_usual_expert_width()
 for architecture in ("gptoss_f32", "starcoder2"):
     test_without_biases(architecture)
+test_recurrent_layers("qwen35_gqa")
 test_refused("lfm2moe", ".leading_dense_block_count", 99, "more than the model has layers")
 test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, but may have at most 8")
 test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "the model has no attention layer")
