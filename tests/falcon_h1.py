@@ -202,13 +202,14 @@ def logits(model, ids):
 # ---- as a GGUF ----------------------------------------------------------------------------------
 
 NAMES = {"model.embed_tokens": "token_embd", "model.final_layernorm": "output_norm",
-         "lm_head": "output", "input_layernorm": "attn_norm", "pre_ff_layernorm": "ffn_norm",
+         "lm_head": "output", "input_layernorm": "attn_norm",
          "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
          "self_attn.o_proj": "attn_output", "feed_forward.gate_proj": "ffn_gate",
          "feed_forward.up_proj": "ffn_up", "feed_forward.down_proj": "ffn_down",
          "mamba.in_proj": "ssm_in", "mamba.conv1d": "ssm_conv1d", "mamba.out_proj": "ssm_out",
          "mamba.norm": "ssm_norm"}
-BARE = {"mamba.A_log": "ssm_a", "mamba.D": "ssm_d", "mamba.dt_bias": "ssm_dt.bias"}
+BARE = {"mamba.A_log": "ssm_a", "mamba.D": "ssm_d", "mamba.dt_bias": "ssm_dt.bias",
+        "pre_ff_layernorm.weight": "ffn_norm"}  # so llama.cpp writes and reads it
 
 
 def name_in_gguf(full):

@@ -66,6 +66,7 @@ static const struct name_rule {
     { "ssm_out.weight", INGOT_SSM_OUT },
     { "shortconv.out_proj.weight", INGOT_SSM_OUT },
     { "ffn_norm.weight", INGOT_FFN_NORM },
+    { "ffn_norm", INGOT_FFN_NORM }, /* in Falcon-H1, where llama.cpp knows no other name */
     { "ffn_norm.bias", INGOT_FFN_NORM_BIAS },
     { "ffn_gate.weight", INGOT_FFN_GATE },
     { "ffn_up.weight", INGOT_FFN_UP },
