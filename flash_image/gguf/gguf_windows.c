@@ -29,12 +29,13 @@ static enum err read_period(struct gguf *g, uint32_t *period)
     return ERR_OK;
 }
 
-/* Read the list with true or false for each layer. */
+/* Read the list with true or false for each layer; blocks that guess further tokens may be
+ * absent. */
 static enum err read_list(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
 
-    if (g->pattern.count != g->n_blocks) {
+    if (g->pattern.count != g->n_blocks && g->pattern.count != p->n_layers) {
         return refuse_pattern(g);
     }
     p->global_every = 0;

@@ -108,6 +108,42 @@ def test_recurrent_layers(name):
            "lfm2: a list of recurrent layers", console)
 
 
+def test_leftovers(name):
+    """The converter writes sizes of Mamba2, and a list of equal numbers of key heads, also for Granite 4 without Mamba2."""
+    model = load(name)
+    expected, _ = logits(model)
+    for key, n in (("conv_kernel", 4), ("state_size", 128), ("group_count", 1), ("inner_size", 128),
+                   ("time_step_rank", 48)):
+        model.u32(".ssm." + key, n)
+    model.array(".attention.head_count_kv", I32, [struct.pack("<i", 2)] * 3)
+    model.flag(".rope.scaling.finetuned", True)
+    ours, console = logits(model)
+    tap.ok(ours is not None and ours == expected, f"{name}: sizes of Mamba2 mean nothing", console)
+    model.u32(".shortconv.l_cache", 3)
+    ours, console = logits(model)
+    tap.ok(ours is None and f"{model.architecture}.shortconv.l_cache, which its family does not have" in console,
+           f"{name}: those of another mixer are refused", console)
+
+
+def test_windows_with_more_blocks():
+    """EXAONE 4.5 lists the windows of its layers, and not of the block that guesses further tokens."""
+    model = load("exaone4")
+    plain, _ = logits(model)
+    model.u32(".attention.sliding_window", 6)
+    model.array(".attention.sliding_window_pattern", BOOL, [b"\1", b"\0", b"\1"])
+    expected, _ = logits(model)
+    model.u32(".block_count", 4)
+    model.u32(".nextn_predict_layers", 1)
+    ours, console = logits(model)
+    tap.ok(ours is not None and ours == expected and ours != plain,
+           "exaone4: a list of windows without further blocks", console)
+    for n in (2, 5):
+        model.array(".attention.sliding_window_pattern", BOOL, [b"\1"] * n)
+        ours, console = logits(model)
+        tap.ok(ours is None and "has a pattern that is not supported" in console,
+               f"exaone4: a list of {n} windows is refused", console)
+
+
 def test_refused(name, key, value, expected):
     model = load(name)
     if isinstance(value, list):
@@ -125,6 +161,9 @@ test_usual_expert_width()
 for architecture in ("gptoss_f32", "starcoder2"):
     test_without_biases(architecture)
 test_recurrent_layers("qwen35_gqa")
+test_leftovers("granite")
+test_leftovers("granitemoe")
+test_windows_with_more_blocks()
 test_refused("lfm2moe", ".leading_dense_block_count", 99, "more than the model has layers")
 test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, but may have at most 8")
 test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "the model has no attention layer")
