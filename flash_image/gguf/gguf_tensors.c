@@ -137,6 +137,28 @@ static bool take_info(struct gguf_reader *r, struct tensor_info *info)
     return !r->bad;
 }
 
+/* True for "blk.0.attn_q.scale" and "blk.0.attn_q.input_scale", which files of NVFP4 have. */
+static bool is_scale(struct source_text name)
+{
+    static const char ending[] = "scale";
+    size_t n = sizeof ending - 1;
+
+    return name.bytes > n && memcmp(name.data + name.bytes - n, ending, n) == 0;
+}
+
+static enum err refuse_name(struct gguf *g, struct source_text name)
+{
+    if (is_scale(name)) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "the tensor %.*s scales another tensor, which is not supported: take "
+                             "the Q8_0 or Q4_K_M file of the same model",
+                             SOURCE_SHOW(name));
+    }
+    return source_refuse(g->s, ERR_UNSUPPORTED,
+                         "the tensor %.*s is not known in the architecture '%.*s'",
+                         SOURCE_SHOW(name), SOURCE_SHOW(g->architecture));
+}
+
 static enum err put_tensor(struct gguf *g, void *context, struct source_text name,
                            const struct source_tensor *all, uint32_t n)
 {
@@ -145,9 +167,7 @@ static enum err put_tensor(struct gguf *g, void *context, struct source_text nam
 
     (void)context;
     if (factors == NULL && !gguf_find_slot(g, name, &slot)) {
-        return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "the tensor %.*s is not known in the architecture '%.*s'",
-                             SOURCE_SHOW(name), SOURCE_SHOW(g->architecture));
+        return refuse_name(g, name);
     }
     if (factors == NULL) {
         return gguf_place(g, name, all, n, &slot);

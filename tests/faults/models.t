@@ -126,6 +126,8 @@ rows = [
      ["blk.300.attn_q.weight"]),
     ("a tensor of layer 1", more("blk.1.attn_norm.weight", (256,), bytes(1024)), None, ["layer 1"]),
     ("a tensor of mamba", more("blk.0.ssm_a", (256,), bytes(1024)), None, ["ssm_a", "does not have"]),
+    ("a scale of a matrix", more("blk.0.attn_q.scale", (1,), bytes(4)), None,
+     ["blk.0.attn_q.scale", "scales another tensor", "Q8_0 or Q4_K_M"]),
     ("a bias without its fellows", more("blk.0.attn_q.bias", (256,), bytes(1024)), None,
      ["attn_k_bias"]),
     ("alignment 0", whole("general.alignment", 0), None, ["general.alignment"]),
