@@ -76,7 +76,7 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
 static void map_own(const uint8_t *start, const uint8_t *end, enum mapping mapping)
 {
     if (mmu_map((uintptr_t)start, (size_t)(end - start), mapping) != ERR_OK)
-        panic("mmu.c has too few tables for the image itself");
+        panic("mmu.c: too few page tables for the image");
 }
 
 void mmu_init(void)

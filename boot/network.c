@@ -460,7 +460,7 @@ static bool take_date(struct app *app)
     }
     n->lines -= n->dated;
     n->dated = true;
-    console_log(n->console, "network: it is %s UTC, says %s",
+    console_log(n->console, "network: the time is %s UTC, from %s",
                 civil_time_format(text, platform_date(n->clock)), net_date_from(n->net, from));
     return true;
 }

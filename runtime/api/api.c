@@ -109,7 +109,7 @@ static bool may_ask(struct api_client *k, const struct http_request *r)
     }
     if (origin != NULL &&
         !api_is_own_origin(origin, origin_bytes, r->authority, r->authority_bytes)) {
-        api_answer_error(k, 403, "pages of other sites may not ask", "", "origin");
+        api_answer_error(k, 403, "requests from other sites' pages are refused", "", "origin");
         return false;
     }
     if (strcmp(r->path, "/health") == 0 || strcmp(r->path, "/") == 0) {
@@ -124,7 +124,7 @@ static bool may_ask(struct api_client *k, const struct http_request *r)
         api_answer_error(
             k, 403,
             "this board has no token: start it with token=SECRET, or with net=dhcp,open if "
-            "everybody who reaches it may ask",
+            "everybody who reaches it may use it",
             "", "closed");
         return false;
     }

@@ -104,7 +104,7 @@ void api_group_use(struct api_group *g, struct session *const *sequences, uint32
     for (uint32_t i = 0; i < GROUP_MOST; i++) {
         g->replies.slots[i].busy = false; /* other code may have changed their sequences */
     }
-    fail_all(g, 503, "another model or adapter was loaded, or /bench ran: ask again");
+    fail_all(g, 503, "another model or adapter was loaded, or /bench ran: send the request again");
     memset(g->replies.slots, 0, sizeof g->replies.slots);
     g->replies.n = n;
     g->version = version;

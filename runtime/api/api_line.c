@@ -156,7 +156,7 @@ void api_line_error(struct api_error *e, const char *name, const char *text, con
 
     (void)api_refuse(e, failed ? 500 : 400, field != NULL ? api_line_param(field) : NULL,
                      too_long ? "context_length_exceeded" : NULL, "%s",
-                     text != NULL ? text : "the board says that it failed");
+                     text != NULL ? text : "the board reports an error without a reason");
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -21,8 +21,7 @@ static bool add_tokens(struct api_reader *r, const struct api_json *list, const 
             api_json_number(one) > 4294967294.0 ||
             api_json_number(one) != (double)(uint32_t)api_json_number(one)) {
             return api_refuse(r->e, 400, field, NULL,
-                              "%s: a list of tokens has whole numbers from 0 on, and nothing "
-                              "else",
+                              "%s: a list of tokens has whole numbers from 0 on, and nothing else",
                               field);
         }
         id = (uint32_t)api_json_number(one);
@@ -59,7 +58,7 @@ static bool read_all(struct api_reader *r, const struct api_json *v, const char 
     const struct api_json *one;
 
     if (r->q->n_turns != 0) {
-        return api_refuse(r->e, 400, field, NULL, "%s stands twice", field);
+        return api_refuse(r->e, 400, field, NULL, "%s is given twice", field);
     }
     if (!api_json_is(v, JSON_LIST) || v->child == NULL || api_json_is(v->child, JSON_NUMBER)) {
         return add_one(r, v, field);

@@ -11,7 +11,7 @@ static bool check_fields(struct api_reader *r)
     uint32_t n = q->n_choices != 0 ? q->n_choices : 1;
 
     if (q->n_likeliest != 0 && !q->wants_scores) {
-        return api_refuse(r->e, 400, "top_logprobs", NULL, "top_logprobs wants logprobs");
+        return api_refuse(r->e, 400, "top_logprobs", NULL, "top_logprobs needs logprobs");
     }
     if (r->best_of != NULL &&
         !(api_json_is(r->best_of, JSON_NUMBER) && api_json_number(r->best_of) == n)) {

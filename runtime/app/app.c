@@ -28,7 +28,7 @@ void app_talk(struct app *a)
     struct chat_commands commands = { .run = run_command, .list = list_models, .context = a };
 
     if (a->setup.front == APP_CONSOLE) {
-        commands.stays = "(Ctrl-D ends nothing here: /off switches off, /help lists commands)";
+        commands.stays = "(Ctrl-D has no effect here: /off switches off, /help lists commands)";
     }
     if (a->setup.greeting != NULL && a->setup.options->line.mode != MODE_JSON &&
         a->chat.session != NULL) {

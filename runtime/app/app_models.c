@@ -294,7 +294,8 @@ enum err app_announce(struct app *a)
 {
     if (a->target.model.plan.kv.n_spilled != 0 && a->target.setup.kv_file == NULL) {
         return app_fail(a, ERR_UNSUPPORTED,
-                        "keys and values would spill: name a file for them with --kv-file");
+                        "keys and values do not fit into memory: name a file for them with "
+                        "--kv-file");
     }
     if (a->setup.front != APP_SILENT) {
         report_plans(a);

@@ -27,13 +27,13 @@ static const char *describe(const struct options_load *load, enum option which,
     char types[KV_TYPES_NAME_BYTES];
 
     switch (which) {
-    case OPTION_MEM: describe_mem(load->mem, option); return "all that is free is used";
+    case OPTION_MEM: describe_mem(load->mem, option); return "all free memory is used";
     case OPTION_CTX:
         format_text(option, OPTION_BYTES, "ctx=%u", (unsigned)load->ctx);
-        return "the model's own is used";
+        return "the default is used";
     case OPTION_TOGETHER:
         format_text(option, OPTION_BYTES, "together=%u", (unsigned)load->together);
-        return "there is one sequence";
+        return "one sequence is used";
     case OPTION_DRAFT:
         format_text(option, OPTION_BYTES, "draft=%s", load->draft);
         return "no draft is used";

@@ -55,7 +55,7 @@ static const struct chat_command commands[] = {
     { "selftest", GROUP_MACHINE, "", "check every kernel against its reference", false,
       command_selftest },
     { "log", GROUP_LINE, "", "show the latest log lines again", false, command_log },
-    { "reboot", GROUP_MACHINE, "", "start the board again", false, command_reboot },
+    { "reboot", GROUP_MACHINE, "", "restart the board", false, command_reboot },
     { "off", GROUP_MACHINE, "", "switch off, or leave", false, command_off },
     { .group = GROUP_LINE },
     { .group = GROUP_MACHINE },

@@ -32,7 +32,7 @@ enum command_result command_receive(struct app *a, char *argument)
         }
     } else if (!read_number(size, &bytes) || (rate[0] != '\0' && !read_number(rate, &baud))) {
         console_printf(a->setup.console,
-                       "error: /receive PATH BYTES [BAUD], as `ingot send` says it\n");
+                       "error: /receive takes PATH BYTES [BAUD], as `ingot send` gives them\n");
     } else {
         app_receive_frames(a, argument, bytes, baud < UINT32_MAX ? (uint32_t)baud : UINT32_MAX);
     }

@@ -426,8 +426,7 @@ static bool is_for_hosts(struct chat *c, const struct json_request *r)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (r->values[fields[i]] != NULL) {
             chat_json_error(c, "field", json_field_name(fields[i]), 0,
-                            "only the board's own line takes this: the network takes prompts, "
-                            "messages and questions");
+                            "only the serial line takes this field, not the network");
             return true;
         }
     }

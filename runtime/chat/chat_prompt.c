@@ -115,7 +115,7 @@ enum err chat_check_fits(struct chat *c, const struct chat_said *said)
                 "%u%s; %s, or raise ctx=",
                 (unsigned long)(whole - around),
                 plural((unsigned long)(whole - around), "token", "tokens"), (unsigned long)room,
-                (unsigned)s->context, said->as_turn ? " beside the system prompt" : "",
+                (unsigned)s->context, said->as_turn ? " after the system prompt" : "",
                 room != 0 ? "shorten it" : "shorten the system prompt");
     return ERR_TOO_LONG;
 }

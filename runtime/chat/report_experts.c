@@ -24,7 +24,7 @@ void report_experts(struct console *c, const struct stream_stats *now,
                    format_ratio(each, r->decode_expert_stalls, r->passes, 2),
                    r->speculates ? "pass" : "token");
     if (now->experts_ahead != before->experts_ahead) {
-        console_printf(c, ", %lu ahead, %s %% of them right",
+        console_printf(c, ", %lu read ahead, %s %% of them needed",
                        (unsigned long)(now->experts_ahead - before->experts_ahead),
                        format_ratio(share, (now->ahead_right - before->ahead_right) * 100,
                                     now->experts_ahead - before->experts_ahead, 1));
@@ -51,8 +51,8 @@ void report_expert_layers(struct console *c, const struct model *m)
 
         if (f->lists != 0) {
             console_printf(c,
-                           "  layer %-3u %5s %% of %lu in the cache, %s waited for in a pass, %s "
-                           "s in all\n",
+                           "  layer %-3u %5s %% of %lu in the cache, %s waited for in a pass, %s s "
+                           "waited in all\n",
                            (unsigned)i, share_of(share, f->kept, f->read),
                            (unsigned long)f->kept + f->read,
                            format_ratio(each, f->stalls, f->lists, 2),
@@ -94,7 +94,7 @@ void report_experts_plan(const struct plan *p, const struct image *image, char *
         uint32_t others = experts * quarter / 4;
 
         if (others != slots && others >= plan_experts_slots(image, 0, 1)) {
-            n += format_text(text + n, bytes - n, "; with %u of %u %u %%", (unsigned)others,
+            n += format_text(text + n, bytes - n, "; with %u of %u: %u %%", (unsigned)others,
                              (unsigned)experts, (unsigned)there(p, image, others));
         }
     }

@@ -50,8 +50,8 @@ static enum err check_chat_numbers(struct image *img)
     for (uint32_t i = 0; i < INGOT_MAX_STOPS; i++) {
         if ((i < chat->n_stops && chat->stops[i] >= n_tokens) ||
             (i >= chat->n_stops && chat->stops[i] != 0)) {
-            return REFUSE(img, ERR_BAD_HEADER, "chat: stops[%u] is %u, with %u of %u tokens", i,
-                          chat->stops[i], chat->n_stops, n_tokens);
+            return REFUSE(img, ERR_BAD_HEADER, "chat: stops[%u] is %u; n_stops is %u, n_tokens %u",
+                          i, chat->stops[i], chat->n_stops, n_tokens);
         }
     }
     if (chat->reserved != 0) {

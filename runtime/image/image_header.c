@@ -37,12 +37,12 @@ static enum err check_bounds(struct image *img, const struct image_bound *bounds
 {
     for (size_t i = 0; i < n; i++) {
         if (bounds[i].value > bounds[i].high) {
-            return REFUSE(img, ERR_BAD_HEADER, "header: %s is %u, at most %u", bounds[i].name,
-                          bounds[i].value, bounds[i].high);
+            return REFUSE(img, ERR_BAD_HEADER, "header: %s is %u, must be at most %u",
+                          bounds[i].name, bounds[i].value, bounds[i].high);
         }
         if (bounds[i].value < bounds[i].low) {
-            return REFUSE(img, ERR_BAD_HEADER, "header: %s is %u, at least %u", bounds[i].name,
-                          bounds[i].value, bounds[i].low);
+            return REFUSE(img, ERR_BAD_HEADER, "header: %s is %u, must be at least %u",
+                          bounds[i].name, bounds[i].value, bounds[i].low);
         }
     }
     return ERR_OK;
@@ -153,15 +153,13 @@ static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32
     }
     for (unsigned set = 0; set < 2; set++) {
         if (factors[set] != INGOT_NO_FACTORS && (uint64_t)factors[set] + r->dims / 2 > n_factors) {
-            return REFUSE(img, ERR_BAD_HEADER, "header: rope_factors is %u, of %u", factors[set],
-                          n_factors);
+            return REFUSE(img, ERR_BAD_HEADER, "header: rope_factors is %u, but there are %u",
+                          factors[set], n_factors);
         }
     }
     if ((r->long_factors != INGOT_NO_FACTORS) != (r->long_context != 0)) {
         return REFUSE(img, ERR_BAD_HEADER,
-                      "header: rope_context is %u, but long factors are "
-                      "missing",
-                      r->long_context);
+                      "header: rope_context is %u, but long factors are missing", r->long_context);
     }
     return ERR_OK;
 }

@@ -18,7 +18,7 @@ static enum err check_rope(const struct image_checked *c)
         return ERR_OK;
     }
     if (l->rope >= c->params->n_ropes) {
-        return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope is %u, there are %u", l->rope,
+        return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope is %u, but there are %u", l->rope,
                             c->params->n_ropes);
     }
     if (is_latent(l) && c->ropes[l->rope].dims != l->head_dim - l->kv_rank) {

@@ -254,8 +254,8 @@ static enum err check_extents(struct cursor *c, const struct ingot_layer *l, uin
     }
     if (l->first_expert != *first_expert ||
         l->n_experts > img->header->experts.count - *first_expert) {
-        return REFUSE(img, ERR_BAD_HEADER, "layer %u: first_expert is %u, must be %u, of %u", layer,
-                      l->first_expert, *first_expert, img->header->experts.count);
+        return REFUSE(img, ERR_BAD_HEADER, "layer %u: first_expert is %u, must be %u (of %u)",
+                      layer, l->first_expert, *first_expert, img->header->experts.count);
     }
     *first_expert += l->n_experts;
     c->end = c->expert_end = 0;

@@ -58,7 +58,7 @@ static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits
         for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
             if (!image_role_is_expert((enum ingot_role)w->role) &&
                 w->offset == s->phase_end[phase] && (waits & LAYER_ROLE(w->role)) == 0) {
-                return refuse(image, layer, "a phase begins with", image_role_name(w->role));
+                return refuse(image, layer, "no phase may begin with", image_role_name(w->role));
             }
         }
     }
@@ -87,7 +87,8 @@ static enum err check_parallel(struct image *image, uint32_t layer)
                       "this program has no such mixer:", image_mixer_name(l->parallel));
     }
     if ((l->norms & INGOT_NORM_AFTER) != 0) {
-        return refuse(image, layer, "a norm after two mixers:", image_mixer_name(l->parallel));
+        return refuse(image, layer,
+                      "no norm may follow two mixers:", image_mixer_name(l->parallel));
     }
     return ERR_OK;
 }

@@ -101,7 +101,7 @@ bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s
     memset(k, 0, sizeof *k);
     if (why != NULL) {
         format_text(k->error_message, sizeof k->error_message,
-                    "no prompts are kept of this model: %s", why);
+                    "prompts of this model cannot be kept: %s", why);
         return false;
     }
     k->file = setup->file;

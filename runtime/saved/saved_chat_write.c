@@ -30,7 +30,7 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     }
     if (is_empty(state)) {
         format_text(s->error_message, sizeof s->error_message,
-                    "nothing has been %s yet that could be saved",
+                    "there is nothing to save: nothing has been %s yet",
                     state->kind == SAVED_CHAT ? "said" : "learnt");
         return ERR_BAD_ARGUMENT;
     }
@@ -38,8 +38,8 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     if (bytes / 2 > halves_room(s->halves.file) && state->kind == SAVED_PREFIX) {
         format_text(
             s->error_message, sizeof s->error_message,
-            "the system prompt's state needs %s and %s has %s: `make card SYSTEM=` makes room "
-            "for the prompt that it is given",
+            "the system prompt's state needs %s and %s has %s: `make card SYSTEM=TEXT` makes room "
+            "for the state of TEXT",
             format_bytes(needed, bytes), s->halves.file->name,
             format_bytes(room, s->halves.file->bytes));
         return ERR_NO_SPACE;

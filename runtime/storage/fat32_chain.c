@@ -277,7 +277,7 @@ enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table
             "the disk is exFAT, where files are not made: use one with FAT32, or copy "
             "the file on a computer");
     if (!fs->device.device->writable)
-        return fat32_fail(fs, ERR_UNSUPPORTED, "it takes no writes");
+        return fat32_fail(fs, ERR_UNSUPPORTED, "it is read-only");
     if (fs->sealed != NULL)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, fs->sealed);
     if (bytes == 0 || bytes > most_bytes)

@@ -54,7 +54,7 @@ static enum err check_fat(struct fat32_proof *p, uint8_t media)
     /* The two flags may have either value. */
     second |= FAT_CLEAN | FAT_NO_ERRORS;
     if (first != (0x0fffff00u | media) || second < p->fs->chain_end)
-        return fat32_damaged(p->fs, "the FAT does not begin as a FAT has to");
+        return fat32_damaged(p->fs, "the first entries of the FAT are wrong");
     for (uint32_t fat = 1; fat <= p->fs->n_mirrors; fat++) {
         e = fat_entry(p->fs, fat, 0, &other);
         if (e != ERR_OK)
@@ -111,7 +111,7 @@ static enum err check_exfat(struct fat32_proof *p)
     /* "Allocation Bitmap Directory Entry" and "Up-case Table". */
     e = fat32_name_damage(fs, exfat_find_tables(fs, &tables));
     if (e == ERR_NOT_FOUND || (e == ERR_OK && tables.bitmap_bytes < (fs->n_clusters + 7ull) / 8))
-        return fat32_damaged(fs, "its bitmap of clusters is not there");
+        return fat32_damaged(fs, "the bitmap of clusters is missing");
     if (e == ERR_OK)
         e = visit_exfat_table(p, tables.bitmap_cluster, tables.bitmap_bytes);
     if (e == ERR_OK) {
@@ -236,8 +236,10 @@ static enum err find_folder(struct fat32_proof *p, const char *folder, struct fa
         entry->is_directory = true;
         e = ERR_OK;
     }
-    if (e == ERR_OK && !entry->is_directory)
-        return fat32_fail(p->fs, ERR_BAD_ARGUMENT, "a file has the name of the folder");
+    if (e == ERR_OK && !entry->is_directory) {
+        format_text(p->fs->text, sizeof p->fs->text, "%.80s is a file, not a folder", folder);
+        return fat32_fail(p->fs, ERR_BAD_ARGUMENT, p->fs->text);
+    }
     return e;
 }
 

@@ -149,12 +149,12 @@ static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, u
         return e;
     }
     if (!is_dots(raw, ".          ", own))
-        return fat32_damaged(p->fs, "an entry leads to another folder");
+        return fat32_damaged(p->fs, "an entry . or .. is wrong");
     e = fat32_next_raw(dir, &raw);
     if (e == ERR_OK &&
         (raw == NULL || !(is_dots(raw, "..         ", parent) ||
                           (parent == 0 && is_dots(raw, "..         ", p->fs->root_cluster)))))
-        return fat32_damaged(p->fs, "an entry leads to another folder");
+        return fat32_damaged(p->fs, "an entry . or .. is wrong");
     return e;
 }
 

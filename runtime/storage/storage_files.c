@@ -268,7 +268,7 @@ enum err storage_find_kv(struct storage *s, const struct file_table *table, stru
             "zeros there");
     }
     if (e == ERR_OK && !out->device->writable) {
-        return storage_fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave out kv=card",
+        return storage_fail(s, ERR_UNSUPPORTED, "%s is read-only: leave out kv=card",
                             out->device->name);
     }
     return e;
@@ -327,7 +327,7 @@ enum err storage_find_kept(struct storage *s, struct file *out)
                             "of 64 MiB, or copy a file of zeros there");
     }
     if (e == ERR_OK && !out->device->writable) {
-        return storage_fail(s, ERR_UNSUPPORTED, "%s takes no writes", out->device->name);
+        return storage_fail(s, ERR_UNSUPPORTED, "%s is read-only", out->device->name);
     }
     return e;
 }

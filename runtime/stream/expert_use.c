@@ -214,7 +214,7 @@ enum err expert_use_read(struct expert_use *u, const struct file *file, const st
 static enum err check_room(struct expert_use *u, const struct file *file, const struct image *image)
 {
     if (!file->device->writable) {
-        return refuse(u, file, ERR_UNSUPPORTED, "is on a device that takes no writes");
+        return refuse(u, file, ERR_UNSUPPORTED, "is on a read-only device");
     }
     if (halves_room(file) * 2 < expert_use_bytes(image)) {
         format_text(u->error_message, sizeof u->error_message,

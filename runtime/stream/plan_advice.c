@@ -86,20 +86,20 @@ static void plan_cure(char *cure, size_t bytes, const struct plan *plan,
 void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
+    unsigned long least = (unsigned long)((least_bytes(w) + 1023) / 1024);
     char cure[CURE_BYTES];
 
     /* Without mem= there is more room, so mem= is the obstacle. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
-        format_text(cure, sizeof cure, "raise mem= to at least that");
+        format_text(cure, sizeof cure, "raise mem= to at least %lu KiB", least);
         plan->mem_is_short = true;
     } else {
         plan_cure(cure, sizeof cure, plan, r, w);
     }
     format_text(plan->error_message, sizeof plan->error_message,
-                "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
+                "the weights need at least %lu KiB, plus %lu KiB for context %u and work space, "
                 "but may take only %lu KiB: %s",
-                (unsigned long)((least_bytes(w) + 1023) / 1024),
-                (unsigned long)((l->rest + 1023) / 1024), (unsigned)plan->context,
+                least, (unsigned long)((l->rest + 1023) / 1024), (unsigned)plan->context,
                 (unsigned long)(l->limit / 1024), cure);
 }
 

@@ -70,7 +70,7 @@ def talk(machine):
         prompt(console)
 
         console.send("\x04")
-        console.expect("Ctrl-D ends nothing here: /off switches off", timeout=30)
+        console.expect("Ctrl-D has no effect here: /off switches off", timeout=30)
         prompt(console)
         check("Ctrl-D on an empty line ends nothing, and says so", True)
         console.send("/quit\r")

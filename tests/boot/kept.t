@@ -78,7 +78,7 @@ def recurrent():
 
 
 card, plain = check("a model that attends", os.path.join(ROOT, "models/demo-q8_0.ingot"), 64)
-refused(card, plain, "takes no writes", ",readonly=on")
+refused(card, plain, "is read-only", ",readonly=on")
 patch(card, 100, b"?")
 refused(card, plain, "ingot.kept: its header is damaged")
 patch(card, 0, b"somebody's file")

@@ -68,7 +68,7 @@ def check(machine):
         tap.ok(os.path.getsize(net.dump) == 24 and "time= has no effect without net=" in text, f"{board}: without net= no frame leaves the board", text)
     with Console(net, words + f" learn=on net=dhcp,open time=ntp,10.0.2.2:{server.port}", drive) as c:
         text = c.expect(r"network: http://10\.0\.2\.15 and http://ingot\.local")
-        c.expect(r"network: it is 2031-05-08 07:08 UTC, says 10\.0\.2\.2")
+        c.expect(r"network: the time is 2031-05-08 07:08 UTC, from 10\.0\.2\.2")
         c.prompt()
         said = reply_of(c.say(QUESTION))
         status, body = net.ask("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 24})

@@ -83,7 +83,7 @@ rows = [
     ("mode=jsonn", ["warning: mode=jsonn", "chat or json"]),
     ("modle=x", ["'modle'", "did you mean model="]),
     ("mem=1K", ["warning: mem=1K cannot be used: ", "the weights need at least", "raise mem="]),
-    ("ctx=1000000", ["warning: ctx=1000000", "the model's own is used"]),
+    ("ctx=1000000", ["warning: ctx=1000000", "the default is used"]),
     ("draft=none", ["warning: draft=none", "no draft is used"]),
     ("kv=card,q8", ["warning: kv=card", "ingot.kv"]),
     ('system="never closed', ["warning: the closing quote of system="]),

@@ -44,7 +44,7 @@ for name, words, drive, expected in (
         ("a file too small", WORDS.replace("kv=card", "kv=card,f32").replace(
             str(MEM), str(kv_model.memory(MODEL, "f32", False))),
          writable(own_copy(CARD, "kv-small.img")), "ingot.kv is too small for a context of 1024: make"),
-        ("a card that takes no writes", WORDS, card_arguments(CARD), "takes no writes: leave out kv=card")):
+        ("a card that takes no writes", WORDS, card_arguments(CARD), "is read-only: leave out kv=card")):
     status, text = ARM64.run(words + ' prompt="x"', 1, drive)
     tap.ok(status == 0 and "warning: kv=card" in text and expected in text and "keys and values stay in memory" in text and
            ids_of(text) and "power off" in text, name, text)

@@ -56,7 +56,7 @@ def without(name):
 
 KV = "attention.head_count_kv"
 ROWS = [
-    ("gemma4-assistant", "a model of 2 billion numbers", whole("embedding_length_out", 1 << 31), ["target_dim is 2147483648, at most 65536"]),
+    ("gemma4-assistant", "a model of 2 billion numbers", whole("embedding_length_out", 1 << 31), ["target_dim is 2147483648, must be at most 65536"]),
     ("gemma4-assistant", "a model of another width", whole("embedding_length_out", 64), ["256 rows of 64, the parameters demand 256 of 128"]),
     ("gemma4-assistant", "a model of no width", whole("embedding_length_out", 0), ["embedding_length_out is missing"]),
     ("gemma4-assistant", "more blocks that guess than blocks", whole("nextn_predict_layers", 3), ["nextn_predict_layers is 3", "number of blocks, 2"]),

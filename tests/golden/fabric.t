@@ -103,7 +103,7 @@ said = talk(["/time 2026-11-24 13:30", "/remember schedule When is the next meet
 replies = [line for line in said.split("\n") if line and line[0] not in "( "]
 tap.ok([r == "The meeting is at noon." for r in replies] == [True, False, True, True],
        "an appointment fades in three days; promoted to wiki, it is still known two weeks later", said)
-tap.ok(re.search(r"strength 0\.00\d, needed 1 time\b", said), "/what says how strong a memory is", said)
+tap.ok(re.search(r"strength 0\.00\d, used 1 time\b", said), "/what says how strong a memory is", said)
 
 # Kept.
 folder = os.path.join(WORK, "fabric-models")
@@ -144,7 +144,7 @@ tap.ok("\nYour name is Robert.\n" in said, "the taught answer is not lost by it"
 for line, sentence in (("/remember", "there is no namespace without a name: personal, episodic, wiki, schedule or contested"),
                        ("/remember wikk a = b", "there is no namespace wikk"), ("/remember wiki", "error: /remember takes NAMESPACE"),
                        ("/remember wiki " + "x " * 130, "has at most 240 bytes"), ("/forget", "error: /forget takes a number"),
-                       ("/forget 7", "error: /forget takes a number"), ("/promote wiki personal", "error: wiki has nothing"),
+                       ("/forget 7", "error: /forget takes a number"), ("/promote wiki personal", "error: wiki has no memory to move"),
                        ("/time yesterday", "error: /time takes a day and a time"), ("/time 2026-02-30 10:00", "error: /time takes")):
     said = talk([line, "What is 3 plus 4?"], "--learn", "on", errors=subprocess.STDOUT)
     tap.ok(sentence in said and "3 plus 4 is 7." in said, f"{line[:24]}: {sentence}", said)

@@ -56,7 +56,7 @@ for (machine, n, cores, mode), text in zip(CELLS, texts):
 # If a sequence does not fit into memory, a message says so, and the board still replies.
 with Console(Machine("virt-arm64", extra=["-m", "9M"]), "together=8 ctx=512 model=together", card_arguments(card), 1) as k:
     start = k.prompt()
-    tap.ok("warning: together=8 cannot be used" in start and "there is one sequence" in start and "ready" in start and
+    tap.ok("warning: together=8 cannot be used" in start and "one sequence is used" in start and "ready" in start and
            "decode of 16" in k.say("/bench"), "together=8 with little memory is refused, and the board replies", start)
 with Console(ARM64, "together=1 ctx=256 model=together", card_arguments(card), 1) as k:
     k.prompt()

@@ -214,7 +214,7 @@ WRONG = (
     (["run", DEMO, "-p", "x", "-o", "/none/x"], 1, "/none/x: cannot be written: No such file or directory"),
     (["run", DEMO, "x"], 2, "x: one word too many"),
     (["run"], 2, "which model?"),
-    (["run", DEMO, "-p", "x", "-q", "--mem", "4K"], 1, "raise --mem to at least that"),
+    (["run", DEMO, "-p", "x", "-q", "--mem", "4K"], 1, "raise --mem to at least"),
     (["run", DEMO, "-p", "x", "-q", "-c", "9999"], 1, "--ctx 9999 is more than"),
     (["verify"], 2, "which file?"),
     (["serial"], 2, "which device?"),

@@ -212,7 +212,7 @@ def check_model(net, board, c, alone):
         with net.stream(n=8, prompt=[LONG_ONE["prompt"]] * 8) as s:  # 64 replies: it cannot end before
             act()
             seen = rest_of(s)
-        tap.ok(b"ask again" in seen, f"{board}: if the line {what}, a reply at work ends with an error", seen[-300:].decode(errors="replace"))
+        tap.ok(b"send the request again" in seen, f"{board}: if the line {what}, a reply at work ends with an error", seen[-300:].decode(errors="replace"))
         if what != "measures":
             c.change("demo-q8_0.ingot")
         tap.ok(choices(ask(net, CLIENTS[1])) == choices(alone[1]), f"{board}: and the next reply is as before")

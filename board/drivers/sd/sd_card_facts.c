@@ -12,10 +12,10 @@ static void tell_register(const struct facts *f, const char *name, const uint32_
 /* Report the bus modes: those with errors, and the current one. */
 static void tell_steps(const struct facts *f, const struct sd_card *card)
 {
-    static const char *const names[] = { [SD_RUNG_SDR104] = "SDR104 was left",
-                                         [SD_RUNG_DDR50] = "DDR50 was left",
-                                         [SD_RUNG_SDR50] = "SDR50 was left",
-                                         [SD_RUNG_HIGH] = "high speed was left" };
+    static const char *const names[] = { [SD_RUNG_SDR104] = "SDR104 failed",
+                                         [SD_RUNG_DDR50] = "DDR50 failed",
+                                         [SD_RUNG_SDR50] = "SDR50 failed",
+                                         [SD_RUNG_HIGH] = "high speed failed" };
 
     for (unsigned i = 0; i < (unsigned)card->best && i < SD_RUNG_DEFAULT; i++)
         fact_text(f, "card speed step", names[i]);

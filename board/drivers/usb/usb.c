@@ -341,7 +341,7 @@ static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device
             xhci_clear_change(&u->host, place);
         if (e == ERR_NO_DEVICE)
             *out = refuse(u, "USB controller",
-                          "a USB device is ignored: three drives are known, which is the maximum");
+                          "a USB device is ignored: the limit is three drives");
         return true;
     }
     e = take_new(u, at, place, out);

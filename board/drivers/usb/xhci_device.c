@@ -213,7 +213,7 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     if (e == ERR_OK)
         e = xhci_obey(x, TRB_ENABLE_SLOT, 0, 0, &event);
     if (e == ERR_IO && event.status >> 24 == CODE_NO_SLOTS) {
-        x->left_out = "a USB device is ignored: twelve are known, which is the maximum";
+        x->left_out = "a USB device is ignored: the limit is twelve";
         return ERR_NO_SPACE;
     }
     if (e != ERR_OK)

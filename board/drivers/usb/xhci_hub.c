@@ -312,8 +312,7 @@ static enum err open_at(struct xhci *x, uint32_t place)
     enum err e;
 
     if (h == NULL) {
-        x->left_out =
-            "a USB device that may be a hub is ignored: eight hubs are known, which is the maximum";
+        x->left_out = "a USB device that may be a hub is ignored: the limit is eight hubs";
         return ERR_NO_SPACE;
     }
     its_place = h->device.place;

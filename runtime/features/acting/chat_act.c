@@ -132,10 +132,10 @@ static void end(void *state, struct feature_turn *t, enum err error)
 static void say_end(void *state, const struct feature_turn *t)
 {
     if (chat_read_nothing(state, t)) {
-        console_printf(t->chat->console, "(nothing was read for this reply)\n");
+        console_printf(t->chat->console, "(no pin or sensor was read for this reply)\n");
     }
     if (t->hidden) {
-        console_printf(t->chat->console, "(stopped: %u actions for one question)\n",
+        console_printf(t->chat->console, "(stopped: a turn may have %u actions)\n",
                        (unsigned)CHAT_CALLS);
     }
 }

@@ -31,7 +31,7 @@ static enum command_result command_branch(struct app *a, char *argument)
     memcpy(before, branches_of(&a->chat)->current, sizeof before);
     switch (chat_branch(&a->chat, argument)) {
     case ERR_OK:
-        console_printf(console, "(this is %s now; /switch %s goes back to here)\n", argument,
+        console_printf(console, "(this is now branch %s; /switch %s goes back)\n", argument,
                        before);
         break;
     case ERR_BUSY:

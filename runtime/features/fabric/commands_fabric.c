@@ -99,7 +99,7 @@ static void print_note(struct app *a, uint32_t i)
     const struct fabric_note *n = &f->notes[i];
     char strength[FORMAT_NUMBER_BYTES], age[CIVIL_AGE_BYTES];
 
-    console_printf(a->setup.console, "%3u. %s: %.*s (%s old, strength %s, needed %u %s%s)\n",
+    console_printf(a->setup.console, "%3u. %s: %.*s (%s old, strength %s, used %u %s%s)\n",
                    (unsigned)i + 1, fabric_kinds[n->space].name, (int)n->bytes, n->text,
                    civil_age_format(age, f->clock > n->made ? f->clock - n->made : 0),
                    thousandths(strength, n->strength), (unsigned)n->used,
@@ -147,17 +147,17 @@ static void say_lesson(struct app *a, const char *what, const struct chat_lesson
 {
     struct console *c = a->setup.console;
     const char *apart = l->apart ? ""
-                                 : "; its gate is too similar to others: phrase it differently";
+                                 : "; it is too similar to other memories: phrase it differently";
 
     if (l->lost != 0) {
         console_printf(c,
-                       "(%s: after %u rounds %u of %u tokens of its answers do not win: those "
-                       "memories are found by their words%s)\n",
+                       "(%s: after %u rounds %u of %u tokens of its answers are not the likeliest: "
+                       "those memories are found by their words%s)\n",
                        what, (unsigned)l->rounds, (unsigned)l->lost, (unsigned)l->examples, apart);
         return;
     }
     console_printf(c, "(%s: %s after %u %s and %u %s%s)\n", what,
-                   l->wins ? "its answers win" : "its answers win, some only narrowly",
+                   l->wins ? "its answers are learnt" : "its answers are learnt, some only just",
                    (unsigned)l->rounds, plural(l->rounds, "round", "rounds"), (unsigned)l->steps,
                    plural(l->steps, "step", "steps"), apart);
 }
@@ -177,7 +177,7 @@ static void say_remembered(struct app *a, const char *space, const struct chat_l
     if (l->takes_long) {
         console_printf(
             a->setup.console,
-            "(%s: it is found by its words, because learning it by heart beside the others would "
+            "(%s: it is found by its words, because learning it by heart with the others would "
             "take too long)\n",
             space);
     } else if (l->by_words) {
@@ -313,7 +313,8 @@ static void forget_note(struct app *a, uint32_t n)
         say_lesson(a, name, &lesson);
     } else {
         console_printf(a->setup.console,
-                       "(stopped: it is forgotten, but some answers of %s do not win again yet)\n",
+                       "(stopped: it is forgotten, but some answers of %s are not learnt again "
+                       "yet)\n",
                        name);
     }
 }
@@ -364,14 +365,14 @@ static enum command_result command_promote(struct app *a, char *argument)
         return COMMAND_DONE;
     }
     if (from == to || fabric_of(&a->chat)->fabric.spaces[from].notes == 0) {
-        console_printf(a->setup.console, "error: %s has nothing that could go to %s\n", argument,
+        console_printf(a->setup.console, "error: %s has no memory to move to %s\n", argument,
                        second);
         return COMMAND_DONE;
     }
     if (chat_fabric_promote(&a->chat, to, from, &lesson) == ERR_OK) {
         say_lesson(a, second, &lesson);
     } else {
-        console_printf(a->setup.console, "(stopped: not all of %s wins yet)\n", second);
+        console_printf(a->setup.console, "(stopped: not all of %s is learnt yet)\n", second);
     }
     return COMMAND_DONE;
 }
@@ -395,7 +396,7 @@ static enum command_result command_time(struct app *a, char *argument)
     seconds = chat_fabric_now(&a->chat);
     console_printf(a->setup.console, "(%s%s)\n", civil_time_format(text, seconds),
                    seconds < FABRIC_SET_CLOCK
-                       ? " since the start: /time 2026-11-24 13:30 sets the clock"
+                       ? ", counted from the start: /time 2026-11-24 13:30 sets the clock"
                        : "");
     return COMMAND_DONE;
 }

@@ -32,6 +32,7 @@ static enum command_result command_grammar(struct app *a, char *argument)
 }
 
 const struct chat_command grammar_command = {
-    "grammar", GROUP_MODELS,   "NAME", "hold replies to a grammar or to choices (yes|no); off",
+    "grammar", GROUP_MODELS,
+    "NAME",    "hold replies to a grammar or to choices (yes|no); off: none",
     true,      command_grammar
 };

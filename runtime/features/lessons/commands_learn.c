@@ -237,14 +237,14 @@ static enum command_result command_teach(struct app *a, char *argument)
     if (lesson.lost != 0) {
         console_printf(
             console,
-            "(after %u rounds %u of %u tokens of what was taught do not win; /undo learn "
-            "takes it back)\n",
+            "(after %u rounds %u of %u tokens of what was taught are not the likeliest; /undo "
+            "learn takes it back)\n",
             (unsigned)lesson.rounds, (unsigned)lesson.lost, (unsigned)lesson.examples);
         return COMMAND_DONE;
     }
     console_printf(console, "(%s after %u %s and %u %s; /undo learn takes it back)\n",
-                   lesson.wins ? "the answer wins, and so do those before it,"
-                               : "the answer and those before it win, some only narrowly,",
+                   lesson.wins ? "the answer is learnt, and earlier ones still are,"
+                               : "the answer and earlier ones are learnt, some only just,",
                    (unsigned)lesson.rounds, plural(lesson.rounds, "round", "rounds"),
                    (unsigned)lesson.steps, plural(lesson.steps, "step", "steps"));
     return COMMAND_DONE;

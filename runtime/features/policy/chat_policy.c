@@ -316,8 +316,8 @@ void chat_policy_print(struct chat *c)
     float mean = t->turns != 0 ? t->quality / (float)t->turns : 0.0f;
 
     console_printf(c->console,
-                   "(%u %s judged, %u good and %u bad, of quality %s; %u of %u patterns; %u %s, %u "
-                   "thrown away)\n",
+                   "(%u %s judged, %u good and %u bad, mean quality %s; %u of %u patterns; %u %s, "
+                   "%u thrown away)\n",
                    (unsigned)t->turns, plural(t->turns, "turn", "turns"), (unsigned)t->good,
                    (unsigned)t->bad, format_milli(quality, (uint64_t)(mean * 1000.0f), 2),
                    (unsigned)e->patterns.n, (unsigned)PATTERNS_MOST, (unsigned)t->steps,

@@ -136,7 +136,8 @@ static enum command_result command_preset(struct app *a, char *argument)
     struct options_report report = commands_report(a);
 
     if (argument[0] == '\0') {
-        console_printf(a->setup.console, "error: which one? presets/NAME.txt is /preset NAME\n");
+        console_printf(a->setup.console, "error: /preset NAME uses the options of "
+                                         "presets/NAME.txt\n");
     } else if (use_preset(a, argument, &report) == ERR_OK) {
         console_printf(a->setup.console, "(a new conversation, as %s has it)\n", argument);
     } else if (a->error_message != NULL) {
@@ -146,7 +147,7 @@ static enum command_result command_preset(struct app *a, char *argument)
 }
 
 static const struct chat_command command = {
-    "preset", GROUP_CONVERSATION, "NAME", "a new conversation with the words of presets/NAME.txt",
+    "preset", GROUP_CONVERSATION, "NAME", "a new conversation with the options of presets/NAME.txt",
     true,     command_preset
 };
 

@@ -69,7 +69,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
         e.end_id = c->template->stops[0];
     }
     if (turn_log_end(&l->log, &e) != ERR_OK) {
-        console_printf(c->console, "error: the log ends: %s\n", l->log.error_message);
+        console_printf(c->console, "error: turns are no longer logged: %s\n", l->log.error_message);
         features_switch(c->features, FEATURE_turn_log, false);
         return;
     }

@@ -86,7 +86,7 @@ enum err turn_log_open(struct turn_log *l, const struct file *file)
     l->utf8.write = put_escaped;
     l->utf8.context = l;
     if (!file->device->writable) {
-        format_text(l->error_message, sizeof l->error_message, "%s takes no writes",
+        format_text(l->error_message, sizeof l->error_message, "%s is read-only",
                     file->device->name);
         return ERR_UNSUPPORTED;
     }

@@ -220,7 +220,7 @@ def shaped(name, *shape):
 refused([HOST, "run", draft, "-p", "a"], "assistant", "--draft")
 refused_file(lambda g: None, "gemma4-assistant", "leave out --mtp", more=["--mtp"])
 refused_file(lambda g: g.drop(".embedding_length_out"), "gemma4-assistant.embedding_length_out is missing")
-refused_file(lambda g: g.u32(".embedding_length_out", 1 << 17), "target_dim is 131072, at most 65536")
+refused_file(lambda g: g.u32(".embedding_length_out", 1 << 17), "target_dim is 131072, must be at most 65536")
 refused_file(lambda g: g.u32(".nextn_predict_layers", 3), "nextn_predict_layers is 3", "number of blocks, 4")
 refused_file(lambda g: g.u32(".attention.shared_kv_layers", 2), "shared_kv_layers is 2", "number of blocks, 4")
 for name, role in (("nextn.pre_projection", "token_embedding"), ("nextn.post_projection", "mtp_state"), ("token_embd", "output"),

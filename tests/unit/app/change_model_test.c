@@ -245,7 +245,8 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
     app_rig_console(-1);
     typed = "Hello\n/plan\n/models\n\4/off\n";
     app_talk(&f->app);
-    OK(said_this("error: no model is loaded") && said_this("Ctrl-D ends nothing") && *typed == '\0',
+    OK(said_this("error: no model is loaded") && said_this("Ctrl-D has no effect") &&
+           *typed == '\0',
        "a person gets a message, and Ctrl-D does not end the program");
     test_json_without_model(&f->app);
 }
@@ -254,7 +255,7 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
 static void test_ctrl_d_in_json(void)
 {
     tell(&r.app, "\4{\"command\":\"/off\"}\n");
-    OK(said_this("Ctrl-D ends nothing") && said_this("\"reason\":\"command\"") && *typed == '\0',
+    OK(said_this("Ctrl-D has no effect") && said_this("\"reason\":\"command\"") && *typed == '\0',
        "Ctrl-D ends nothing for a program on a board");
     r.app.setup.front = APP_PROGRAM;
     tell(&r.app, "\4{\"command\":\"/off\"}\n");

@@ -7,7 +7,7 @@
 static const struct {
     const char *in, *out;
 } rows[] = {
-    { "raise mem= to at least that", "raise --mem to at least that" },
+    { "raise mem= to at least 9 KiB", "raise --mem to at least 9 KiB" },
     { "a shorter ctx=", "a shorter --ctx" },
     { "or with ctx=1024, or less", "or with --ctx 1024, or less" },
     { "kv=f16 or kv=card,q8", "--kv f16 or --kv card,q8" },

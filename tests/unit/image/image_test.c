@@ -40,10 +40,10 @@ static void test_params(void)
     float nan = (float)atof("nan");
 
     refuse(&good, PARAM(family), &family, 4, ERR_UNSUPPORTED, "family is 99");
-    refuse_u32(PARAM(dim), 0, "dim is 0, at least 1");
-    refuse_u32(PARAM(dim), 0xffffffff, "dim is 4294967295, at most 65536");
+    refuse_u32(PARAM(dim), 0, "dim is 0, must be at least 1");
+    refuse_u32(PARAM(dim), 0xffffffff, "dim is 4294967295, must be at most 65536");
     refuse_u32(PARAM(hidden), 262145, "hidden is 262145");
-    refuse_u32(PARAM(n_layers), 70000, "n_layers is 70000, at most 256");
+    refuse_u32(PARAM(n_layers), 70000, "n_layers is 70000, must be at most 256");
     refuse_u32(PARAM(n_heads), 257, "n_heads is 257");
     refuse_u32(PARAM(n_kv_heads), 0, "n_kv_heads is 0");
     refuse_u32(PARAM(n_kv_heads), 3, "n_kv_heads is 3, the largest of a layer is 2");
@@ -64,7 +64,7 @@ static void test_params(void)
     refuse_u32(PARAM(reserved[12]), 1, "reserved");
     refuse_u32(PARAM(mtp), 2, "mtp");
     refuse_u32(PARAM(target_dim), 65537, "target_dim");
-    refuse_u32(PARAM(target_dim), 24, "mtp is 0, at least 1");
+    refuse_u32(PARAM(target_dim), 24, "mtp is 0, must be at least 1");
     refuse(&tied, PARAM(mtp), assistant, sizeof assistant, ERR_BAD_HEADER, "tied is 1");
     refuse(&good, PARAM(mtp), assistant, sizeof assistant, ERR_BAD_HEADER,
            "kv_layer is 0, but the layer has its own keys");
@@ -85,7 +85,7 @@ static void test_ropes(void)
     refuse_u32(ROPE(0, dims), 98, "rope_dims is 98");
     refuse(&good, ROPE(0, base), &nan, 4, ERR_BAD_HEADER, "rope_base");
     refuse_u32(ROPE(0, magnitude), 0, "rope_magnitude");
-    refuse_u32(ROPE(0, factors), 0, "rope_factors is 0, of 0");
+    refuse_u32(ROPE(0, factors), 0, "rope_factors is 0, but there are 0");
     refuse_u32(ROPE(0, long_factors), 0xfffffffe, "rope_factors is 4294967294");
     refuse_u32(ROPE(0, long_context), 16, "rope_context is 16, but long factors are missing");
     refuse_u32(ROPE(0, reserved), 1, "rope_reserved");
@@ -239,7 +239,7 @@ static void test_layers(void)
                  "hidden is 44, the largest of a layer is 45");
     refuse_layer(LAYER(hidden), 43, 4, ERR_BAD_HEADER, "layer 1 ffn_gate: rows is 44, must be 43");
     refuse_layer(LAYER(window), 1048577, 4, ERR_BAD_HEADER, "window is 1048577");
-    refuse_layer(LAYER(rope), 1, 2, ERR_BAD_HEADER, "rope is 1, there are 1");
+    refuse_layer(LAYER(rope), 1, 2, ERR_BAD_HEADER, "rope is 1, but there are 1");
     refuse_layer(LAYER(attn_scale), 0, 4, ERR_BAD_HEADER, "attn_scale is out of its range");
     refuse_layer(LAYER(attn_scale), 0x3f800000, 4, ERR_BAD_HEADER,
                  "attn_scale is not that of layer 0");
@@ -265,12 +265,12 @@ static void test_header(void)
     refuse_u64(HEADER(file_bytes), good.n - 4096, "head: bytes");
     refuse(&good, HEADER(name) + 2, "\x1b", 1, ERR_BAD_HEADER, "name");
     refuse_u32(HEADER(reserved), 1, "reserved");
-    refuse_u32(HEADER(sampling.given), 64, "sampling_given is 64, at most 63");
-    refuse_u32(HEADER(sampling.reserved), 1, "sampling_reserved is 1, at most 0");
+    refuse_u32(HEADER(sampling.given), 64, "sampling_given is 64, must be at most 63");
+    refuse_u32(HEADER(sampling.reserved), 1, "sampling_reserved is 1, must be at most 0");
     refuse_u32(HEADER(sampling.temp), 0x3f000000, "temp is out of its range"); /* it is not given */
     refuse_u32(HEADER(sampling.repeat), 0x3f800000, "repeat is out of its range");
-    refuse_u32(HEADER(sampling.repeat_last), 64, "repeat_last is 64, at most 0");
-    refuse_u32(HEADER(sampling.top_k), 40, "top_k is 40, at most 0");
+    refuse_u32(HEADER(sampling.repeat_last), 64, "repeat_last is 64, must be at most 0");
+    refuse_u32(HEADER(sampling.top_k), 40, "top_k is 40, must be at most 0");
     refuse_u32(HEADER(sampling.given), INGOT_SAMPLES_REPEAT, "repeat is out of its range");
     refuse_u64(HEADER(tokenizer.offset), 8192, "tokenizer.offset is 8192, must be 4096");
     refuse_u64(HEADER(tokenizer.bytes), UINT64_MAX, "tokenizer.bytes is 18446744073709551615");

@@ -154,7 +154,7 @@ static void test_refused(void)
     change_mixer(PATIENT);
     segment()->phase_end[0] = tensor(INGOT_ATTN_OUT)->offset;
     seal();
-    refuse("layer 1: a phase begins with attn_out");
+    refuse("layer 1: no phase may begin with attn_out");
 }
 
 /* The widest layer's work space is planned for every token of a chunk. */

@@ -143,7 +143,7 @@ static void test_one_cause(void)
     } rows[] = { { 200000000, false, false, "the card has no room for it: delete files" },
                  { 1ull << 32, false, false, "a file on FAT32 has 1 to 4294967295 bytes" },
                  { 0, false, false, "a file on FAT32 has 1 to 4294967295 bytes" },
-                 { 500, true, false, "it takes no writes" },
+                 { 500, true, false, "it is read-only" },
                  { 500, false, true, "copy the file on a computer" } };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
