@@ -174,7 +174,7 @@ static void swap_paths(struct host_files *h)
 static enum err no_model(struct host_files *h, const char *name)
 {
     return host_files_fail(h, ERR_NOT_FOUND,
-                           "there is no model %s: /models lists what is beside %s", name,
+                           "there is no model %s: /models lists those in the folder of %s", name,
                            h->path + host_folder_bytes(h->path));
 }
 
@@ -255,8 +255,7 @@ static enum err find_adapter(void *context, const char *name, const struct file 
     if (!host_folder_find_adapter(h->path, name, path)) {
         return host_files_fail(
             h, ERR_NOT_FOUND,
-            "there is no adapter %s: /adapters lists those beside %s, `ingot adapter` makes "
-            "one",
+            "there is no adapter %s: /adapters lists those beside %s, `ingot adapter` makes one",
             name, h->path + host_folder_bytes(h->path));
     }
     host_files_close(f);

@@ -305,9 +305,11 @@ static enum option_result read_operand(struct reader *r)
         r->has_operand = true;
         return OPTION_TAKEN;
     }
-    fprintf(stderr, "ingot %s: %.*s%s: one word too many: it takes %s; see `ingot %s --help`\n",
+    fprintf(stderr,
+            "ingot %s: %.*s%s: one argument too many: the command takes %s; see `ingot %s "
+            "--help`\n",
             c->name, shown_bytes(word), word, word[shown_bytes(word)] != '\0' ? "..." : "",
-            c->operands[0] != '\0' ? c->operands : "options alone", c->name);
+            c->operands[0] != '\0' ? c->operands : "only options", c->name);
     return OPTION_REFUSED;
 }
 

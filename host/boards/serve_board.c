@@ -54,9 +54,9 @@ static void leave_work(struct board *b)
     }
     pthread_mutex_unlock(&w->job->lock);
     if (serve_pool_is_closing()) {
-        serve_pool_end_with(w, 503, "the server ends");
+        serve_pool_end_with(w, 503, "the server is shutting down");
     } else if (seen || ++w->tries == TRIES) {
-        serve_pool_end_with(w, 503, "the board went away in the middle of the reply: ask again");
+        serve_pool_end_with(w, 503, "the board disappeared: send the request again");
     } else {
         serve_pool_put_back(w);
     }
@@ -120,7 +120,7 @@ static void finish(struct board *b, const struct board_event *e)
     if (b->error.status == 0 && strcmp(reason, "error") == 0) {
         (void)api_refuse(&b->error, 500, NULL, NULL, "the board gave no reply");
     } else if (b->error.status == 0 && strcmp(reason, "stopped") == 0 && !b->stopped) {
-        (void)api_refuse(&b->error, 503, NULL, NULL, "the reply was stopped at the board");
+        (void)api_refuse(&b->error, 503, NULL, NULL, "somebody at the board stopped the reply");
     }
     b->work = NULL;
     pthread_mutex_lock(&w->job->lock);
@@ -229,7 +229,7 @@ static void end_greeting(struct board *b)
     if (!b->knows_said && !b->said_old) {
         b->said_old = true;
         serve_board_say(
-            b, "its version of Ingot is older than this one: it treats every message as a person's "
+            b, "the board's Ingot is older than this one: it treats every message as a person's "
                "words, even results of tools. Update it before you give it pins= or actions=");
     }
     serve_pool_set_phase(b, IDLE);
@@ -313,7 +313,7 @@ static bool write_request(struct board *b, struct api_error *e)
     board_request_write(&out, &request, b->id, &longest);
     if (longest > b->line_limit) {
         good = api_refuse(e, 400, "messages", "context_length_exceeded",
-                          "it is longer than the board's line allows: shorten it");
+                          "the request is longer than the board's line allows: shorten it");
     } else if (out.failed || !serial_send(&b->line, api_text_shown(&out), out.n)) {
         good = api_refuse(e, 500, NULL, NULL, "out of memory");
     }

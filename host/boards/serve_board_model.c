@@ -87,7 +87,7 @@ bool serve_board_has_model(struct board *b, const struct board_event *e)
         return false; /* another board will decide what to load */
     }
     loads = !good && should_load(b, e);
-    snprintf(why, sizeof why, "it has %.127s, and not %s: %s",
+    snprintf(why, sizeof why, "the board has %.127s, not %s: %s",
              e->model != NULL ? e->model : "no model", model,
              loads ? "it is told to load that model" : "it gets no requests");
     if (!good && !b->other) {

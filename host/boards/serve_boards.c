@@ -138,7 +138,7 @@ struct waiting *serve_pool_take(struct board *b)
 /* End a job that was meant for a model that is no longer loaded. */
 static void end_outdated(struct waiting *w)
 {
-    serve_pool_end_with(w, 503, "another model was loaded meanwhile: ask again");
+    serve_pool_end_with(w, 503, "another model was loaded meanwhile: send the request again");
 }
 
 /* Put back a job that has lost its board: the job waits again, before the others. */
@@ -187,7 +187,7 @@ void serve_pool_end_hopeless(bool all)
     struct waiting *w;
 
     while ((w = take_hopeless(all)) != NULL) {
-        serve_pool_end_with(w, 503, all ? "the server ends" : "no board is there");
+        serve_pool_end_with(w, 503, all ? "the server is shutting down" : "no board is connected");
     }
 }
 

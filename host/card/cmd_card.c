@@ -431,10 +431,10 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.n_models == 0) {
-        return command_refuse(&cmd_card, a.board, "with which model? at least one is needed");
+        return command_refuse(&cmd_card, a.board, "give at least one model");
     }
     if (a.out == NULL) {
-        return command_refuse(&cmd_card, "-o", "where to? it is needed");
+        return command_refuse(&cmd_card, "-o", "give the file to write, such as -o card.img");
     }
     if (a.words != NULL && strchr(a.words, '\n') != NULL) {
         return command_refuse(&cmd_card, "--cmdline", "boot arguments are one line");

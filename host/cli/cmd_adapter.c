@@ -108,10 +108,10 @@ static int run(int argc, char **argv)
     }
     if (a.base == NULL) {
         return command_refuse(&cmd_adapter, "--base",
-                              "for which model? name it with --base MODEL.ingot");
+                              "give the adapter's model, as in --base MODEL.ingot");
     }
     if (a.make.output == NULL) {
-        return command_refuse(&cmd_adapter, "-o", "where to? name the file with -o OUT.ingot");
+        return command_refuse(&cmd_adapter, "-o", "give the file to write, as in -o OUT.ingot");
     }
     return make_for_any(&a);
 }

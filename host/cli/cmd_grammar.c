@@ -46,7 +46,7 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.output == NULL && !a.gbnf) {
-        return command_refuse(&cmd_grammar, "-o", "where to? name the file with -o OUT.grammar");
+        return command_refuse(&cmd_grammar, "-o", "give the file to write, as in -o OUT.grammar");
     }
     if (host_grammar_read(a.input, &grammar, &bytes, &gbnf, error_message, sizeof error_message) !=
         ERR_OK) {

@@ -173,11 +173,11 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.pack.output == NULL) {
-        return command_refuse(&cmd_pack, "-o", "where to? name the file with -o OUT.ingot");
+        return command_refuse(&cmd_pack, "-o", "give the file to write, as in -o OUT.ingot");
     }
     if (a.pack.automatic && a.pack.size == 0) {
         return command_refuse(&cmd_pack, "--type auto",
-                              "for which size? give the largest size of the file: --size 90M");
+                              "give the largest size of the file, such as --size 90M");
     }
     if (!a.pack.automatic && a.pack.size != 0) {
         return command_refuse(&cmd_pack, "--size", "belongs to --type auto");

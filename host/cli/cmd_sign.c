@@ -36,7 +36,8 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.key == NULL) {
-        return command_refuse(&cmd_sign, "--key", "by which key? name its file");
+        return command_refuse(&cmd_sign, "--key",
+                              "give the file of the private key, as in --key key.pem");
     }
     return exit_status(sign(&a));
 }

@@ -35,7 +35,7 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.pack.input == NULL) {
-        return command_refuse(&cmd_synth, "--shape", "which shape? it is needed");
+        return command_refuse(&cmd_synth, "--shape", "give one, such as --shape tiny");
     }
     if (a.pack.automatic) {
         return command_refuse(
@@ -43,7 +43,7 @@ static int run(int argc, char **argv)
             "works only in ingot pack: for made-up weights a loss has no meaning");
     }
     if (a.pack.output == NULL) {
-        return command_refuse(&cmd_synth, "-o", "where to? it is needed");
+        return command_refuse(&cmd_synth, "-o", "give the file to write, such as -o tiny.ingot");
     }
     if (pack_synth(&a.pack, a.seed, error_message, sizeof error_message) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", error_message);

@@ -197,7 +197,8 @@ static int run_perplexity(int argc, char **argv)
         return status;
     }
     if (args.file == NULL) {
-        return command_refuse(&cmd_perplexity, "-f", "which text? give -f FILE");
+        return command_refuse(&cmd_perplexity, "-f",
+                              "give the text to measure with, as in -f FILE");
     }
     return exit_status(perplexity_of(&args));
 }
@@ -421,7 +422,7 @@ static int run_logits(int argc, char **argv)
         return status;
     }
     if (args.output == NULL) {
-        return command_refuse(&cmd_logits, "-o", "where to? give -o FILE");
+        return command_refuse(&cmd_logits, "-o", "give the file to write, as in -o FILE");
     }
     if (!logits_prompt(&args, &prompt, &status) || !host_app_plan(&host, &args) ||
         !host_app_load(&host)) {

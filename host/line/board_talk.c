@@ -36,7 +36,7 @@ static void take_line(void *context, char *line, size_t bytes)
     if (e.kind == BOARD_ERROR) {
         t->failed = true;
         fprintf(stderr, "error: %s\n",
-                e.text != NULL ? e.text : "the board reports a failure, but no reason");
+                e.text != NULL ? e.text : "the board reports an error without a reason");
     }
     t->done = t->done || e.kind == BOARD_DONE;
     t->left = t->left || (e.kind == BOARD_DONE && e.id == LEAVE_ID);
@@ -102,7 +102,7 @@ bool board_talk_send(struct board_talk *t, const char *line)
         t->done = t->failed = false;
     }
     if (line != NULL && !serial_send(t->line, line, strlen(line))) {
-        return fail(t, "it accepts no more data");
+        return fail(t, "the board accepts no more data");
     }
     return board_talk_wait(t, &t->done);
 }

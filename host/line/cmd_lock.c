@@ -50,9 +50,7 @@ static int run(int argc, char **argv)
         return status;
     }
     if (a.pin == NULL && !read_pin(typed, sizeof typed)) {
-        return command_refuse(&cmd_lock, "PIN",
-                              "which one? give it as an argument, or as a line "
-                              "of input");
+        return command_refuse(&cmd_lock, "PIN", "give it as an argument, or as a line of input");
     }
     return make(a.pin != NULL ? a.pin : typed);
 }

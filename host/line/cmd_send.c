@@ -212,7 +212,8 @@ static int run(int argc, char **argv)
         return status;
     }
     if (s->a.to == NULL) {
-        return command_refuse(&cmd_send, "--to", "which device? such as --to /dev/ttyUSB0");
+        return command_refuse(&cmd_send, "--to",
+                              "give the board's device, such as --to /dev/ttyUSB0");
     }
     if (!map_it(s) || !choose_path(s)) {
         return EXIT_FAILED;

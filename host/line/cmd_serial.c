@@ -66,7 +66,7 @@ static void fail(const char *why)
 static void send(const char *bytes, size_t n)
 {
     if (!serial_send(&serial.line, bytes, n)) {
-        fail("it accepts no more data: it may hang, or hold the line with XOFF");
+        fail("the board accepts no more data: it may hang, or hold the line with XOFF");
     }
 }
 
@@ -177,13 +177,13 @@ static void take_prompt(void)
     char mode[32];
 
     if (serial.n_mode == MODES) {
-        fail(
-            "this board talks to people and does not take /mode json: unlock its line, or put mode=json among its "
-            "boot arguments (cmdline.txt on its card) and start it again");
+        fail("the board stays in chat mode and refuses /mode json: unlock its line, or put "
+             "mode=json among its boot arguments (cmdline.txt on its card) and start it again");
         return;
     }
     if (serial.n_mode == 0 && !serial.events.quiet) {
-        fprintf(stderr, "(this board talks to people: /mode json until this program ends)\n");
+        fprintf(stderr, "(the board was in chat mode: it is in /mode json until this program "
+                        "ends)\n");
     }
     serial.line.n_in = 0;
     serial.line.in[0] = '\0';
@@ -446,7 +446,7 @@ const struct command cmd_serial = {
     .missing = "which device? such as /dev/ttyUSB0;",
     .summary = "talk to a board over its serial line",
     .about =
-        "Talks to a board in JSON lines (docs/SERIAL.md). A board that talks to people is switched to JSON\n"
+        "Talks to a board in JSON lines (docs/SERIAL.md). A board in chat mode is switched to JSON\n"
         "until the program ends. A line that begins with a slash is a command (/help lists them), every\n"
         "other line goes to the model. Ctrl-C stops a reply; without a running reply it ends the\n"
         "program, as Ctrl-D does. Replies go to standard output, figures and log to standard error.",

@@ -228,7 +228,7 @@ static bool refused(struct send_http *s, const struct reply *r)
         (void)fail(s, why);
     } else {
         snprintf(s->error_message, sizeof s->error_message,
-                 "it answers with status %d: is it a board with a network?", r->status);
+                 "the answer has the status %d: is this a board with a network?", r->status);
     }
     cJSON_Delete(root);
     return false;

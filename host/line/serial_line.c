@@ -69,7 +69,7 @@ static bool refuse_device(struct serial_line *s, int error)
         cure = error == EINVAL ? "a socket is unix:PATH, tcp:HOST:PORT or http://HOST"
                                : strerror(error);
         cure = error == EACCES ? "the board wants its token: set INGOT_TOKEN" : cure;
-        cure = error == EPROTO ? "it is not a board with a network" : cure;
+        cure = error == EPROTO ? "the address is not a board with a network" : cure;
     }
     snprintf(s->error_message, sizeof s->error_message, "%.250s: %s", s->path, cure);
     return false;

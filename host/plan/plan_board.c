@@ -116,7 +116,7 @@ static void print_board(const struct board_request *r)
     printf("board       %s, %s, %s of RAM", r->board->name, r->board->title,
            format_bytes(size, r->ram));
     if (r->board->ram_mib[1] != 0) {
-        printf(" (there are %s: --ram)", sizes);
+        printf(" (--ram chooses among %s)", sizes);
     }
     putchar('\n');
     print_rate("memory", r->memory_rate, r->board->memory_mb * 1000000ull, r->board->memory);
@@ -145,7 +145,7 @@ static void print_plan(const struct plan *plan, const struct board_request *r)
         printf("            %s\n", plan->advice);
     }
     if (plan->prediction.decode_ns != 0) {
-        printf("roofline    %s tok/s: the most that these rates allow, with a token a pass\n",
+        printf("roofline    %s tok/s: the most that these rates allow, with one token per pass\n",
                format_ratio(rate, 1000000000u, plan->prediction.decode_ns,
                             board_rate_decimals(plan->prediction.decode_ns)));
     } else {
@@ -183,7 +183,7 @@ static int print_file(const struct host_args *args, const char *path, struct boa
     } else if (board_plan(plan, r) != ERR_OK) {
         print_board(r);
         fflush(stdout);
-        fprintf(stderr, "ingot: it does not fit: %s\n", plan->error_message);
+        fprintf(stderr, "ingot: the model does not fit: %s\n", plan->error_message);
     } else {
         print_board(r);
         print_plan(plan, r);

@@ -92,20 +92,20 @@ static bool is_kept(const struct fit *f)
 
 static void print_choice(const struct fit *f)
 {
-    const char *why = ": the best in memory";
+    const char *why = ": the best type that fits into memory";
 
     if (f->chosen == NULL && f->own_fits) {
-        puts("keep it as it is");
+        puts("keep the present type");
     }
     if (f->chosen == NULL) {
         return;
     }
     if (is_kept(f)) {
-        puts("keep it as it is");
+        puts("keep the present type");
         return;
     }
     if (f->best.residency == PLAN_STREAMED) {
-        why = ": it reads the least";
+        why = ": it reads the fewest bytes per token";
     } else if (f->chosen->few) {
         why = ": nothing larger fits; ingot pack --report tells what it loses";
     }

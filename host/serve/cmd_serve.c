@@ -42,12 +42,13 @@ static bool read_setup(const struct arguments *a, struct serve_setup *s, int *st
     s->guard = a->guard;
     s->guard.token = a->token;
     if (a->token == NULL && serve_is_allowed("https://any.example", &s->guard)) {
-        (void)command_refuse(&cmd_serve, "--allow-origin", "* lets every page ask: give a --token");
+        (void)command_refuse(&cmd_serve, "--allow-origin",
+                             "* lets every page send requests: give a --token");
         return false;
     }
     if (!serve_listen_is_loopback(s->address) && a->token == NULL) {
         (void)command_refuse(&cmd_serve, "--address",
-                             "other computers could ask, too: give a --token");
+                             "other computers could send requests, too: give a --token");
         return false;
     }
     return true;
@@ -175,7 +176,7 @@ static int run(int argc, char **argv)
     }
     if (a.host.model == NULL) {
         return command_refuse(&cmd_serve, "which model?",
-                              "give its file, or the devices of boards");
+                              "give a model's file, or the devices of boards");
     }
     if (!options_given(&a.host.options, OPTION_TOGETHER)) {
         a.host.options.load.together = GROUP_MOST;
@@ -232,9 +233,8 @@ static const struct command_option allow_origin = {
     .value = "ORIGIN",
     .takes =
         "the origin of a page, such as http://localhost:3000, without a path; up to 16 of them",
-    .help =
-        "a page of another site that may ask, such as http://localhost:3000; may be given again;\n"
-        "*: every page, with a --token",
+    .help = "a page of another site that may send requests, such as http://localhost:3000; may be\n"
+            "given again; *: every page, with a --token",
     .set = take_origin,
     .is_list = true,
 };

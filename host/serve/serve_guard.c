@@ -207,8 +207,8 @@ bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, st
     if (c->origin != NULL && (c->host == NULL || !is_own(c->origin, c->host)) &&
         !serve_is_allowed(c->origin, g)) {
         return api_refuse(e, 403, NULL, "origin",
-                          "pages of other sites may not ask: start the server with "
-                          "--allow-origin %.80s to let this one in",
+                          "requests from other sites' pages are refused: start the server with "
+                          "--allow-origin %.80s to allow this one",
                           c->origin[0] != '\0' ? c->origin : "ORIGIN");
     }
     if (g->token == NULL || c->preflight || strcmp(c->path, "/health") == 0 ||

@@ -177,7 +177,7 @@ static bool embed_text(struct serve_model *m, struct serve_job *j, const struct 
     error = session_embed(s, (uint32_t)m->prompt.n, &m->stop, &mean);
     if (error != ERR_OK) {
         return api_refuse(e, error == ERR_ABORTED ? 503 : 500, NULL, NULL, "%s",
-                          error == ERR_ABORTED ? "the server ends" : s->error_message);
+                          error == ERR_ABORTED ? "the server is shutting down" : s->error_message);
     }
     pthread_mutex_lock(&j->lock);
     (void)serve_text_add(&j->of.vectors, (const char *)mean, bytes);
@@ -293,7 +293,7 @@ static void run_pass(struct serve_model *m)
     enum err e = replies_pass(&m->replies, &m->stop);
 
     if (e != ERR_OK) {
-        fail_all(m, e == ERR_ABORTED ? "the server ends" : m->replies.error_message);
+        fail_all(m, e == ERR_ABORTED ? "the server is shutting down" : m->replies.error_message);
         return;
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
@@ -356,7 +356,7 @@ static void *work(void *context)
         } else if (j != NULL) {
             struct api_error e = { .status = 0 };
 
-            (void)api_refuse(&e, 503, NULL, NULL, "the server ends");
+            (void)api_refuse(&e, 503, NULL, NULL, "the server is shutting down");
             end_job(m, j, closing ? &e : NULL);
         } else if (!closing) {
             leave_cancelled(m);
@@ -366,7 +366,7 @@ static void *work(void *context)
         }
         closing = closing && j == NULL;
     }
-    fail_all(m, "the server ends");
+    fail_all(m, "the server is shutting down");
     return NULL;
 }
 

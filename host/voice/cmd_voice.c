@@ -151,7 +151,7 @@ static bool answer(struct voice *v)
     if (!good) {
         serve_text_free(&text);
         return fail(v->hearer.name != NULL ? v->hearer.name : v->hearer.command,
-                    "it failed to turn speech into text: does it work on its own?");
+                    "the recognizer failed: try it without Ingot");
     }
     trim(&text);
     if (text.n == 0) {
@@ -218,7 +218,7 @@ static bool listen_once(struct voice *v, bool *more)
         return false;
     }
     if (!heard) {
-        return fail(v->a.record, "it recorded no speech: is a microphone connected?");
+        return fail(v->a.record, "no speech was recorded: is a microphone connected?");
     }
     return answer(v);
 }

@@ -479,7 +479,7 @@ def serial_errors():
                  f"the board talks to people again after {number.name}", (status, said))
             gone.stdin.close()
             gone.stdout.close()
-    c.ok("does not take /mode json" in refuses_mode(), "a board that refuses it says why")
+    c.ok("refuses /mode json" in refuses_mode(), "a board that refuses it says why")
     with Peer("--json") as peer:
         serial(peer.device, "-p", "/stats")  # it is up
         gone = subprocess.Popen([HOST, "serial", peer.device], stdin=subprocess.PIPE,

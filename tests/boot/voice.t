@@ -96,7 +96,7 @@ status, out, err = voice(MODEL, *OPTIONS, **LOADED)
 tap.ok(status == 0 and out.count("> What is 7 plus 8?\n") == 2 and open(work("loaded"), encoding="ascii").read() == "x",
        "a recognizer that stays loads its model once for two questions", (status, out, err))
 status, out, err = voice(MODEL, *OPTIONS, DIES="1", **LOADED)
-tap.ok(status == 1 and "whisper: it failed to turn speech into text" in err, "a recognizer that ends is reported", (status, out, err))
+tap.ok(status == 1 and "whisper: the recognizer failed" in err, "a recognizer that ends is reported", (status, out, err))
 
 # With a slow board the first sentence is spoken before the second arrives.
 LINE = work("slow")
@@ -150,9 +150,9 @@ board.kill()
 open(work("none.wav"), "w", encoding="ascii").write("no sound")
 for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "not a WAV file"),
                             ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install faster-whisper"),
-                            ("a server that is not there", ("--input", work("one.wav"), "--stt", "http://127.0.0.1:9"), "failed to turn speech into text"),
+                            ("a server that is not there", ("--input", work("one.wav"), "--stt", "http://127.0.0.1:9"), "the recognizer failed"),
                             ("an address with a quotation mark", ("--input", work("one.wav"), "--stt", "http://x'y"), "quotation mark"),
-                            ("one that fails", ("--input", work("one.wav"), "--stt", "false {}"), "failed to turn speech into text"),
+                            ("one that fails", ("--input", work("one.wav"), "--stt", "false {}"), "the recognizer failed"),
                             ("a voice that fails", ("--input", work("one.wav"), "--stt", STT, "--tts", "false {}"), "could not be spoken"),
                             ("a microphone that gives nothing", ("--record", "true", "--stt", STT), "is a microphone connected?")):
     status, out, err = voice(MODEL, "--output", work("x.wav"), *(() if "--tts" in options else ("--tts", TTS)), *options)

@@ -74,16 +74,16 @@ for shape, sizes in THEIRS.items():
 
 # Each limit is at least 100 KiB away from the sizes at which the advice changes.
 for kind, words, wanted in (
-        ("f32", [], "take --type f16: the best in memory"),
-        ("q8_0", [], "keep it as it is"),  # a larger type brings back nothing that was lost
-        ("q4_0", [], "keep it as it is"),
-        ("q5_k", [], "keep it as it is"),  # quantized and in memory: a smaller type only loses
-        ("q8_0", ["--ram", "6M"], "take --type q6_k: the best in memory"),
+        ("f32", [], "take --type f16: the best type that fits into memory"),
+        ("q8_0", [], "keep the present type"),  # a larger type brings back nothing that was lost
+        ("q4_0", [], "keep the present type"),
+        ("q5_k", [], "keep the present type"),  # quantized and in memory: a smaller type only loses
+        ("q8_0", ["--ram", "6M"], "take --type q6_k: the best type that fits into memory"),
         ("q8_0", ["--ram", "5M"],
          "take --type q3_k: nothing larger fits; ingot pack --report tells what it loses"),
-        ("q8_0", ["--ram", "3500K", "-c", "128"], "take --type iq4_nl: it reads the least"),
-        ("q3_k", ["--ram", "5M"], "keep it as it is"),
-        ("q3_k", ["--ram", "3500K", "-c", "128"], "keep it as it is")):
+        ("q8_0", ["--ram", "3500K", "-c", "128"], "take --type iq4_nl: it reads the fewest bytes per token"),
+        ("q3_k", ["--ram", "5M"], "keep the present type"),
+        ("q3_k", ["--ram", "3500K", "-c", "128"], "keep the present type")):
     pack(WIDE, MODEL, "--type", kind)
     _, choice, said = fit(*words)
     plain, _, divided = choice.partition("; the same size loses less with ")
@@ -97,7 +97,7 @@ for kind, words, wanted in (
 # For a board, its RAM is the limit.
 pack(WIDE, MODEL, "--type", "q8_0")
 _, choice, said = fit("--board", "rpi4")
-tap.ok(choice == "keep it as it is" and "roofline" in said and "rpi4" in said, f"--board rpi4: {choice}", said)
+tap.ok(choice == "keep the present type" and "roofline" in said and "rpi4" in said, f"--board rpi4: {choice}", said)
 _, choice, said = fit("--board", "zero2w")
-tap.ok(choice == "keep it as it is" and "rpi3" in said and "512.0 MiB of RAM" in said, "zero2w is the Pi 3's image with 512 MiB", said)
+tap.ok(choice == "keep the present type" and "rpi3" in said and "512.0 MiB of RAM" in said, "zero2w is the Pi 3's image with 512 MiB", said)
 tap.done()

@@ -430,8 +430,8 @@ with alone_with(PLAIN):
     card(PLAIN, "and back to FAT32", models_are(one), MODEL=one)
 WRONG = [
     ([], 2, ["for which board", "usage: ingot card"]),
-    ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "which model?"]),
-    ([WITH_IMAGE, one], 2, ["-o", "where to?"]),
+    ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "give at least one model"]),
+    ([WITH_IMAGE, one], 2, ["-o", "give the file to write"]),
     (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is not a board", WITH_IMAGE, "rpi4"]),
     ([WITH_IMAGE, "nosuch", "-o", "x.img"], 1, ["nosuch: no such file or folder"]),
     ([WITH_IMAGE, html, "-o", "x.img"], 1, [html]),

@@ -212,17 +212,17 @@ WRONG = (
     (["run", DEMO], 2, "standard input: it is empty"),
     (["run", DEMO, "-f", "/none"], 1, "/none: No such file or directory"),
     (["run", DEMO, "-p", "x", "-o", "/none/x"], 1, "/none/x: cannot be written: No such file or directory"),
-    (["run", DEMO, "x"], 2, "x: one word too many"),
+    (["run", DEMO, "x"], 2, "x: one argument too many"),
     (["run"], 2, "which model?"),
     (["run", DEMO, "-p", "x", "-q", "--mem", "4K"], 1, "raise --mem to at least"),
     (["run", DEMO, "-p", "x", "-q", "-c", "9999"], 1, "--ctx 9999 is more than"),
     (["verify"], 2, "which file?"),
     (["serial"], 2, "which device?"),
-    (["pack", DEMO], 2, "where to? name the file with -o OUT.ingot"),
+    (["pack", DEMO], 2, "give the file to write, as in -o OUT.ingot"),
     (["pack", DEMO, "-o", "x", "--type", "q9"], 2, "--type q9: takes auto with --size, or one of f32, f16"),
-    (["synth", "-o", "x"], 2, "which shape?"),
+    (["synth", "-o", "x"], 2, "give one, such as --shape tiny"),
     (["info", DEMO, "--tensor"], 2, "did you mean --tensors?"),
-    (["perplexity", DEMO], 2, "which text? give -f FILE"),
+    (["perplexity", DEMO], 2, "give the text to measure with, as in -f FILE"),
 )
 for words, expected, says in WRONG:
     status, text, log = ingot(*words)

@@ -99,7 +99,7 @@ tap.ok((status, answer) == (200, {"success": True, "model": q4}) and server.wait
        (answer, server.boards(), server.said))
 tap.ok([reply(server) for _ in range(3)] == [want[Q4]] * 3 and server.ask("/v1/models")[1]["data"][0]["id"] == q4 and server.ask(CHAT, {"model": q8, "messages": []})[0] == 400,
        "the server answers with the new model, under its name", server.boards())
-tap.ok(server.wait(lambda: any("it has demo-q8_0.ingot, and not demo-q4_0.ingot: it gets no requests" in line for line in server.said)), "the board without it is named", server.said)
+tap.ok(server.wait(lambda: any("the board has demo-q8_0.ingot, not demo-q4_0.ingot: it gets no requests" in line for line in server.said)), "the board without it is named", server.said)
 boards[0].kill()
 gone = server.wait(lambda: not server.boards()[0][0])
 boards[0].start()

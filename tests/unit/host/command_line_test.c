@@ -62,7 +62,7 @@ static const struct row rows[] = {
     { &cmd_run, { "m", "--mode", "loud" }, "--mode loud: takes chat or json" },
     { &cmd_run, { "m", "-n" }, "ingot run: -n: its value is missing: give -n N; see" },
     { &cmd_run, { "m", "--ids=3" }, "--ids=3: it takes no value" },
-    { &cmd_run, { "m", "n" }, "ingot run: n: one word too many: it takes MODEL; see" },
+    { &cmd_run, { "m", "n" }, "ingot run: n: one argument too many: the command takes MODEL; see" },
     { &cmd_run,
       { "m", "-m", "n" },
       "-m n: takes the model, but another argument has named it already" },
