@@ -27,7 +27,7 @@ def shows_a_plan_that_streams(window, side, store, layers):
     """True if the page's side bar shows the plan of a model with this many layers, of which some stream through two slots. Measured rates decide
     which part of the output matrix stays in memory, so the shown parts are compared with each other."""
     found = re.search(r"Layers in memory\n(\d+) of (\d+)\nSlots for the others\n2 of \d+ KiB\n"
-                      rf"(?:Of the output matrix in memory\n\d+ %\n)?From the {store} for a token\n\d+ KiB\n", side)
+                      rf"(?:Output matrix in memory\n\d+ %\n)?From the {store} for a token\n\d+ KiB\n", side)
     streamed = window.value("document.querySelectorAll('#plan rect.streamed').length")
     return found is not None and streamed > 0 and int(found[1]) + streamed == int(found[2]) == layers
 

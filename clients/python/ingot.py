@@ -86,7 +86,7 @@ class _Descriptor:
         except OSError:
             data = b""
         if not data:
-            raise IngotError("gone", "nobody is at the line any more: was the adapter pulled out?")
+            raise IngotError("gone", "the other end closed the line: was the adapter pulled out?")
         for byte in data:
             if byte in (XON, XOFF):  # here no terminal driver handles them
                 self.paused = byte == XOFF
@@ -97,7 +97,7 @@ class _Descriptor:
             while data:
                 data = data[os.write(self.writes, data[:256]):]
         except OSError as error:
-            raise IngotError("gone", f"nobody is at the line any more: {error.strerror}") from error
+            raise IngotError("gone", f"the other end closed the line: {error.strerror}") from error
 
     def close(self):
         self._close()
@@ -178,7 +178,7 @@ class _Network:
         try:
             text = json.loads(text)["error"]["message"]
         except (ValueError, KeyError, TypeError):
-            text = f"status {status}: it is not a board with a network"
+            text = f"status {status}: this is not a board with a network"
         if status in (401, 403, 404) or not line.startswith(b"{"):
             raise IngotError("token" if status in (401, 403) else "gone", text + (": set INGOT_TOKEN" if status == 401 else ""))
         mark = {"id": json.loads(line).get("id")}
@@ -346,7 +346,7 @@ class Ingot:
             self._checks = False
             self._line.write(CTRL_C)
             self._event(QUIET_SECONDS)
-        raise IngotError("timeout", "the line is too noisy, or the board's program is older than checks")
+        raise IngotError("timeout", "the line is too noisy, or the board's version of Ingot cannot check lines")
 
     def _put(self, request):
         line = json.dumps(request).replace("\x7f", "\\u007f").encode()
@@ -388,7 +388,7 @@ class Ingot:
             if "hello" in request and "id" not in event:
                 continue  # answers to questions whether the board is there
             if event["event"] == "ready" and "id" not in event:
-                raise IngotError("gone", "the board began anew in the middle of the reply")
+                raise IngotError("gone", "the board restarted during the reply")
             if event.get("id", None if self._checks else self._id) != self._id:
                 continue  # events of a request that was abandoned
             begun = True
@@ -409,10 +409,10 @@ class Ingot:
         overflow, system, reset, conversation, logprobs. The generator returns the Reply at its end; closing it stops the reply."""
         what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:
-            raise TypeError("one of prompt, messages, raw and ids")
+            raise TypeError("give exactly one of prompt, messages, raw and ids")
         unknown = set(settings) - SETTINGS
         if unknown:
-            raise TypeError(f"{', '.join(sorted(unknown))}: no setting; there are {', '.join(sorted(SETTINGS))}")
+            raise TypeError(f"{', '.join(sorted(unknown))}: not a setting; the settings are {', '.join(sorted(SETTINGS))}")
         return self._stream({**what, **settings})
 
     def _stream(self, request):
@@ -501,7 +501,7 @@ def main():
     arguments.add_argument("line", help="/dev/ttyUSB0, unix:PATH, tcp:HOST:PORT or http://HOST")
     arguments.add_argument("prompt")
     arguments.add_argument("--baud", type=int, default=115200)
-    arguments.add_argument("-n", type=int, default=0, help="tokens at most (default: until the model ends)")
+    arguments.add_argument("-n", type=int, default=0, help="longest reply in tokens (default: until the model ends)")
     arguments.add_argument("--temp", type=float, default=0.8)
     a = arguments.parse_args()
     try:

@@ -58,7 +58,7 @@ class Board {
     this.gone = true;
     this.hold(false);
     this.waits?.fail(new Error("the board is gone"));
-    this.transfer?.fail("the board is gone: the next try goes on from here");
+    this.transfer?.fail("the board is gone: the next try continues from here");
     this.port.close().catch(() => {});
     this.changed();
   }
@@ -143,11 +143,11 @@ class Board {
         fail: end(bad),
         take: e => {
           if (e.event === "ready" && e.id !== id) { // it dropped the request that the Ctrl-C met on its way, or began anew
-            this.stopping ? end(good)({ event: "done", reason: "stopped" }) : end(bad)(new Error("the board began anew: ask again"));
+            this.stopping ? end(good)({ event: "done", reason: "stopped" }) : end(bad)(new Error("the board restarted: ask again"));
             return;
           }
           if (e.id !== id) return;
-          if (e.event === "error") error = new Error(words(e.text) || "the board says that it failed");
+          if (e.event === "error") error = new Error(words(e.text) || "the board reports an error without a reason");
           take?.(e);
           if (e.event === "done") error ? end(bad)(error) : end(good)(e);
         },

@@ -88,7 +88,7 @@ function layers(n, streamed, slots, store) {
     const resident = i < Math.round(shown * (n - streamed) / n), place = { x: (i % per * size + 1).toFixed(2), y: (Math.floor(i / per) * size + 1).toFixed(2), width: (size - 2).toFixed(2), height: (size - 2).toFixed(2), rx: 2 };
     cells.push(svg("rect", { ...place, class: resident ? "layer part1" : "layer streamed" }));
   }
-  const what = streamed ? `${n - streamed} of ${n} layers stay in memory, ${streamed} come from the ${store} through ${slots} slots` : `all ${n} layers are there`;
+  const what = streamed ? `${n - streamed} of ${n} layers stay in memory, ${streamed} come from the ${store} through ${slots} slots` : `all ${n} layers stay in memory`;
   return svg("svg", { class: "map", viewBox: `0 0 ${WIDTH} ${(lines * size).toFixed(2)}`, role: "img", "aria-label": what }, ...cells);
 }
 
@@ -99,7 +99,7 @@ function plan(p, store) {
   if (!(n > 0)) return;
   const shown = [["Layers in memory", streamed ? `${n - streamed} of ${n}` : `all ${n}`]];
   if (streamed || p.head_streamed) shown.push(["Slots for the others", `${slots} of ${bytes(number(p.slot_bytes) ?? 0)}`]);
-  if (p.head_streamed) shown.push(["Of the output matrix in memory", `${number(p.head_pinned_percent) ?? 0} %`]);
+  if (p.head_streamed) shown.push(["Output matrix in memory", `${number(p.head_pinned_percent) ?? 0} %`]);
   if (read) shown.push([`From the ${store} for a token`, bytes(read)]);
   if (p.residency === "in place") shown.push(["Used where it lies", bytes(number(p.file_bytes) ?? 0)]);
   if (number(p.expert_cache_bytes)) shown.push(["Experts kept", bytes(p.expert_cache_bytes)]);

@@ -10,10 +10,10 @@ const ON_A_BOARD = "A language model on a board, without an operating system.";
 const SUGGESTIONS = ["What can you do?", "Tell me a story.", "What is 7 plus 8?"];
 const STEPS = ["Put the card with a model into the board, and plug its serial adapter into this computer.", "Give it power.", "Press “Connect a board” above, and choose the adapter."];
 const NO_SERIAL = "This browser has no Web Serial: take Chromium, Chrome or Edge, or start `ingot serve /dev/ttyUSB0`.";
-const NOBODY = "Has it power and a card with a model? Is its TX at the adapter's RX, and the other way round? Is “Baud of the line” in the settings its rate? The Terminal shows what comes.";
+const NOBODY = "Does the board have power and a card with a model? Is its TX connected to the adapter's RX, and its RX to the adapter's TX? Is “Baud of the line” in the settings its rate? The Terminal shows what arrives.";
 const AWAY = "Plug it in and give it power: the server notices by itself.";
 const NEWS_MS = 1000, LOOK_MS = 4000; // after a reply; while nothing happens
-const FORGOTTEN = "The conversation is longer than the model can take: what stands above this line is not told to it any more.";
+const FORGOTTEN = "The conversation is longer than the model's context: the model no longer sees what is above this line.";
 const FROM_LINK = "The message came with a link. It is sent when you press Send.";
 const LINK_MOST = 2000; // characters
 const UNPLUGGED = "Plug it in, wait until it has started, and press “Connect a board”.";
@@ -78,7 +78,7 @@ function working(on) {
 async function ask(question) {
   const to = party();
   if (busy) return;
-  if (!to) { show("error", "Nobody is there to answer.", board ? NOBODY : "“Connect a board” is above."); return; }
+  if (!to) { show("error", "No board is connected.", board ? NOBODY : "Press “Connect a board” above."); return; }
   quiet();
   show("mine", question);
   const box = show("its busy", ""), line = new Text(), aloud = $("speak").checked, first = !messages.length;
@@ -196,7 +196,7 @@ const upload = new Upload(() => board, on => {
   for (const b of document.querySelectorAll("#models button, #put, #fresh, #tab-chat, #tab-terminal")) b.disabled = on;
   if (!on) look(true);
   return true;
-}, (name, kind) => kind === "models" ? load(name) : act({ adapter: name.replace(/\.ingot$/, "") }, `${label(name)} is put to work ...`));
+}, (name, kind) => kind === "models" ? load(name) : act({ adapter: name.replace(/\.ingot$/, "") }, `${label(name)} is loading ...`));
 
 // ---- a board at the USB port
 

@@ -14,9 +14,9 @@ class Server {
     return { "Content-Type": "application/json", ...(token ? { Authorization: "Bearer " + token } : {}) };
   }
   async open() {
-    const r = await fetch("v1/models", { headers: this.headers() }).catch(() => { throw new Error("the server does not answer: does it still run?"); });
-    if (r.status === 401) throw new Error("the server asks for its token: see the settings");
-    if (!r.ok) throw new Error(`the server says ${r.status}`);
+    const r = await fetch("v1/models", { headers: this.headers() }).catch(() => { throw new Error("the server does not answer: is it still running?"); });
+    if (r.status === 401) throw new Error("the server needs its token: enter it in the settings");
+    if (!r.ok) throw new Error(`the server answers with the status ${r.status}`);
     this.model = words(list((await r.json()).data)[0]?.id);
     this.say();
   }
@@ -28,7 +28,7 @@ class Server {
   say() {
     const n = this.boards.length, there = this.boards.filter(b => b.there);
     if (!n || this.isHere()) state(named("", this.model), true);
-    else if (!there.length) state(named(n === 1 ? "its board is away, " : "no board is there, ", this.model), false);
+    else if (!there.length) state(named(n === 1 ? "its board does not answer, " : "no board answers, ", this.model), false);
     else if (n === 1) state(named(`${label(there[0].machine, 40) || "a board"}, `, this.model), true);
     else state(named(`${there.length === n ? n : `${there.length} of ${n}`} boards, `, this.model), true);
   }
@@ -39,9 +39,9 @@ class Server {
     for (let forgotten = this.full && messages.length > 2 ? half(messages.length) : 0, first = null; ;) {
       const r = await fetch("v1/chat/completions", { method: "POST", headers: this.headers(), signal: this.abort.signal,
         body: JSON.stringify({ messages: [...system, ...messages.slice(forgotten)], temperature: settings.temp, top_p: settings.top_p, max_tokens: settings.n, stream: true, stream_options: { include_usage: true } }) })
-        .catch(e => { throw e.name === "AbortError" ? e : new Error("the server does not answer: does it still run?"); });
+        .catch(e => { throw e.name === "AbortError" ? e : new Error("the server does not answer: is it still running?"); });
       if (r.ok) return { r, forgotten };
-      first ??= words((await r.json().catch(() => ({}))).error?.message) || `the server says ${r.status}`;
+      first ??= words((await r.json().catch(() => ({}))).error?.message) || `the server answers with the status ${r.status}`;
       if (messages.length - forgotten < 3 || (r.status !== 400 && r.status !== 413)) throw new Error(first);
       forgotten += half(messages.length - forgotten);
     }
@@ -53,7 +53,7 @@ class Server {
     this.abort = new AbortController();
     const { r, forgotten } = await this.post(settings, messages);
     for await (const e of this.events(r)) {
-      if (e.error) throw new Error(words(e.error.message) || "the server says that it failed");
+      if (e.error) throw new Error(words(e.error.message) || "the server reports an error without a reason");
       const choice = list(e.choices)[0], piece = words(choice?.delta?.content);
       if (piece) { began ||= performance.now(); put(piece); }
       end = words(choice?.finish_reason) || end;
@@ -81,8 +81,8 @@ class Server {
   stop() { this.abort?.abort(); }
   /** Every board is to have it; they load it when they have nothing else to do. */
   async load(name) {
-    const r = await fetch("models/load", { method: "POST", headers: this.headers(), body: JSON.stringify({ model: name }) }).catch(() => { throw new Error("the server does not answer: does it still run?"); });
-    if (!r.ok) throw new Error(words((await r.json().catch(() => ({}))).error?.message) || `the server says ${r.status}`);
+    const r = await fetch("models/load", { method: "POST", headers: this.headers(), body: JSON.stringify({ model: name }) }).catch(() => { throw new Error("the server does not answer: is it still running?"); });
+    if (!r.ok) throw new Error(words((await r.json().catch(() => ({}))).error?.message) || `the server answers with the status ${r.status}`);
     this.model = name;
   }
 

@@ -3,7 +3,7 @@
 
 const Recognition = window.SpeechRecognition ?? window.webkitSpeechRecognition;
 const SPEECH_ERRORS = { "not-allowed": "the browser may not use the microphone: allow it beside the address", "service-not-allowed": "the browser has no speech service here", "audio-capture": "there is no microphone",
-  network: "the browser's speech service is not reached", "no-speech": "nothing was heard" };
+  network: "the browser's speech service cannot be reached", "no-speech": "nothing was heard" };
 
 /** The button: pressed, it listens; pressed again, it stops. heard(text) when something was said. */
 function listen(button, heard) {

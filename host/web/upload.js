@@ -45,13 +45,13 @@ class Upload {
     this.shownAt = now;
     const percent = Math.floor(100 * t.acked / t.file.size), rate = (t.acked - t.resumed) * 1000 / (now - t.began + 1);
     $("upload-bar").value = percent;
-    $("upload-rate").textContent = t.acked === t.file.size ? "The board compares what it has." : `${percent} %, ${bytes(t.acked)} of ${bytes(t.file.size)}, ${(rate / 1000).toFixed(1)} kB/s` + (rate > 0 ? `, ${timeLeft((t.file.size - t.acked) / rate)} left` : "");
-    if (!this.told) this.say(t.resumed ? `${bytes(t.resumed)} are there from an earlier try.` : "It is on its way.");
+    $("upload-rate").textContent = t.acked === t.file.size ? "The board compares the file with what was sent." : `${percent} %, ${bytes(t.acked)} of ${bytes(t.file.size)}, ${(rate / 1000).toFixed(1)} kB/s` + (rate > 0 ? `, ${timeLeft((t.file.size - t.acked) / rate)} left` : "");
+    if (!this.told) this.say(t.resumed ? `${bytes(t.resumed)} are there from an earlier try.` : "The file is being sent.");
     this.told = true;
   }
   async take(file) {
     const board = this.board();
-    if (!board || board.transfer || !this.working(true)) { note("The board has other work just now."); return; }
+    if (!board || board.transfer || !this.working(true)) { note("The board is busy: try again later."); return; }
     $("upload").hidden = false;
     $("upload-go").hidden = true;
     $("upload-bar").hidden = false;
@@ -60,14 +60,14 @@ class Upload {
     $("upload-name").textContent = label(file.name);
     $("upload-rate").textContent = "";
     this.told = false;
-    this.say("The board looks at what it has.");
+    this.say("The board looks for an earlier part of this file.");
     let path = "", percent = 0;
     try {
       path = await cardPath(file);
       await board.send(path, file, +$("fast").value, t => { percent = Math.floor(100 * t.acked / t.file.size); this.progress(t); });
       this.done(path, file);
     } catch (e) {
-      this.say(e.message === "stopped" ? `Stopped at ${percent} %: the next try goes on from there.` : `It is not on the card: ${words(e.message)}`);
+      this.say(e.message === "stopped" ? `Stopped at ${percent} %: the next try continues from there.` : `The file is not on the card: ${words(e.message)}`);
       $("upload-rate").textContent = "";
     }
     $("upload-stop").textContent = "Close";
@@ -77,9 +77,9 @@ class Upload {
     const kind = path.slice(0, path.indexOf("/")), go = $("upload-go");
     $("upload-bar").value = 100;
     $("upload-rate").textContent = "";
-    this.say(`It is on the card, ${bytes(file.size)}, read back and compared.` + (kind === "grammars" ? ` /grammar ${file.name.replace(/\.grammar$/, "")} holds replies to it.` : kind === "presets" ? ` /preset ${file.name.replace(/\.txt$/, "")} takes it.` : ""));
+    this.say(`The file is on the card, ${bytes(file.size)}, read back and compared.` + (kind === "grammars" ? ` /grammar ${file.name.replace(/\.grammar$/, "")} holds replies to it.` : kind === "presets" ? ` /preset ${file.name.replace(/\.txt$/, "")} uses it.` : ""));
     go.hidden = kind !== "models" && kind !== "adapters";
-    go.textContent = kind === "models" ? "Load it" : "Put it to work";
+    go.textContent = kind === "models" ? "Load it" : "Use it";
     go.onclick = () => { $("upload").hidden = true; this.act(file.name, kind); };
   }
 }

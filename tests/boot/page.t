@@ -197,7 +197,7 @@ for i in range(9):
         break
 errors = window.value("document.querySelectorAll('.said.error').length")
 told = window.value("messages.length")
-tap.ok(errors == 0 and window.value("document.querySelectorAll('.said.its').length") == 10 and told < 20 and "not told to it any more" in window.value("document.getElementById('talk').innerText"),
+tap.ok(errors == 0 and window.value("document.querySelectorAll('.said.its').length") == 10 and told < 20 and "no longer sees what is above" in window.value("document.getElementById('talk').innerText"),
        "a conversation that is longer than the context continues", (errors, told, window.value("document.body.innerText")))
 window.type("word " * 400)
 window.press("Enter")

@@ -119,7 +119,7 @@ carrier.deaf.add("230400")
 window.go("file://" + PAGE, carrier.script())
 window.value("document.getElementById('temp').value = 0, document.getElementById('baud').value = '230400', Board.greetMs = 2500, Board.pieceBytes = 16384, 0")
 click("serial")
-tap.ok(window.check("document.querySelectorAll('.said.error').length === 1", 30) and "No board answers" in body() and "Is its TX at the adapter's RX" in body(),
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1", 30) and "No board answers" in body() and "Is its TX connected to the adapter's RX" in body(),
        "at a wrong rate no board answers, and the page says what helps", body())
 picture("page-2-nobody")
 click("serial")
@@ -201,7 +201,7 @@ tap.ok(window.check("!busy && document.getElementById('stop').hidden") and "15" 
        "the board replies as before after a stopped upload", body())
 window.value("Upload.prototype.progress = (f => function (t) { window.resumed = t.resumed; f.call(this, t); })(Upload.prototype.progress)")
 window.choose("#file", OTHER)
-tap.ok(window.check("document.getElementById('upload-note').textContent.includes('It is on the card')", 120) and window.value("resumed > 0"),
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('The file is on the card')", 120) and window.value("resumed > 0"),
        "the next try continues where the upload stopped", window.value("document.getElementById('upload').innerText"))
 tap.ok(on_card("models/demo-q4_0.ingot") == content(OTHER) and on_card("models/demo-q8_0.ingot") == content(MODEL),
        "the card has the bytes of the upload and of the other file")

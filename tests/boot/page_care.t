@@ -224,12 +224,12 @@ tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')
 MAKE = "new File([new Uint8Array([73, 78, 71, 79, 84, 13, 10, 26]), new Uint8Array(150000).map((_, i) => i * i)], 'three.ingot')"
 window.value("window.transferring = null, rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length, crc32c(0, file) === crc32c(0, new Uint8Array(await {MAKE}.arrayBuffer())), board.baud]; }})()")
-tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1] and got[2:] == [150008, True, 115200],
+tap.ok(got[0] == "115200,921600,115200" and "The file is on the card" in got[1] and got[2:] == [150008, True, 115200],
        "a file arrives at a higher rate although two frames were lost", got)
 rest()
 window.value("deaf.push(921600), rates.length = 1, 0")
 got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length]; }})()")
-tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1],
+tap.ok(got[0] == "115200,921600,115200" and "The file is on the card" in got[1],
        "if the higher rate does not get through, the file arrives at the line's own rate", got)
 rest()
 known = window.value("[crc32c(0, new TextEncoder().encode('123456789')), [...frame('p', 0x7e0311)].join()]")
