@@ -335,23 +335,23 @@ test-long: setup-tests ## both with more repetitions, a minute for each fuzz tar
 voice recall: TEST_SECONDS = 1800
 voice recall: SUITE_SECONDS = 3600
 voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
-	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: its row is skipped"
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be fetched: its row is skipped"
 	$(Q)INGOT_VOICE_TABLE=docs/VOICE.md $(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
 
 recall: $(H)/ingot ## what SmolLM2 remembers of 20 facts, asked 150 questions: the table of docs/FABRIC.md; make test-more runs its suite
-	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the table stays"
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be fetched: the table stays"
 	$(Q)INGOT_RECALL_TABLE=docs/FABRIC.md $(TEST_ENV) $(PROVE) -v tests/golden/recall.t
 
 day: LONG = 1
 day: TEST_SECONDS = 7200
 day: SUITE_SECONDS = 7200
 day: $(H)/ingot image ## a day with SmolLM2 on a card in QEMU: teach, ask, power off, correct, forget, fill: the transcript of docs/LEARNING.md; test-long calls it
-	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the day is skipped"
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be fetched: the day is skipped"
 	$(Q)INGOT_DAY=docs/LEARNING.md $(TEST_ENV) $(PROVE) -v tests/golden/day.t
 
 # The clients talk to SmolLM2, or to the demo model if SmolLM2 is not available.
 clients: $(H)/ingot setup-clients ## every client of docs/SERVE.md's table against ingot serve, and tools of 11 MCP servers; test-long calls it
-	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the demo model answers"
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be fetched: the demo model answers"
 	$(Q)failed=0; \
 	tests/clients/table.py $(O)/clients $(H)/ingot $$(test -f $(SMOLLM2) && echo $(SMOLLM2) || echo models/demo-q8_0.ingot) || failed=1; \
 	test ! -f $(O)/clients/python/.from-python.txt || \

@@ -9,7 +9,7 @@ fail() {
     exit 1
 }
 
-command -v apt-get >/dev/null || fail "no apt-get here; unpack it into $folder by hand"
+command -v apt-get >/dev/null || fail "there is no apt-get here; unpack the source into $folder by hand"
 . /etc/os-release
 case "$ID" in
     ubuntu) line="deb-src http://archive.ubuntu.com/ubuntu $VERSION_CODENAME main universe" ;;
@@ -29,7 +29,7 @@ apt() {
 }
 apt update && apt source "$package" || fail "$(tail -n 1 "$work/log")"
 set -- "$work/$package"-*/
-[ -d "$1" ] || fail "apt-get gave no source"
+[ -d "$1" ] || fail "apt-get fetched no source"
 rm -rf "$folder.new"
 mv "$1" "$folder.new"
 mv "$folder.new" "$folder"

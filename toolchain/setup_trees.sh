@@ -13,11 +13,11 @@ version=2 # version of the fetched files: another number fetches again; tests/bo
 [ ! -f "$to/.complete.$version" ] || exit 0
 [ -z "${INGOT_NO_TREES:-}" ] || exit 0
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && [ -f "$keys" ] || {
-    echo "setup: no apt-get, or no keys of Debian ($keys): $without"
+    echo "setup: apt-get or Debian's keys ($keys) are missing: $without"
     exit 0
 }
 if [ -n "$(find "$to/.tried.$version" -mmin -1440 2>/dev/null)" ]; then
-    echo "setup: no kernel package came at the last try: $without; rm $to/.tried.$version tries again now"
+    echo "setup: the last try fetched no kernel package: $without; to try again now: rm $to/.tried.$version"
     exit 0
 fi
 mkdir -p "$to"
@@ -72,5 +72,5 @@ if fetch arm64 bookworm-backports image 'bcm2711-rpi-*.dtb' 'bcm2837-rpi-*.dtb' 
     find "$aside/out" -name '*.dtb' -exec mv {} "$to" \;
     : >"$to/.complete.$version"
 else
-    echo "setup: apt-get has brought no kernel package: $without"
+    echo "setup: apt-get fetched no kernel package: $without"
 fi

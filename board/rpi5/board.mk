@@ -1,6 +1,6 @@
 # No emulator has this board, so there is no QEMU_MACHINE.
 ISA := arm64
-QEMU ?= @echo no emulator has BOARD=rpi5; false
+QEMU ?= @echo rpi5 has no emulator: write build/rpi5/card.img to a card; false
 QEMU_MACHINE ?=
 CARD_IMAGE := kernel_2712.img
 # The loader chooses the tree for the board, and applies the overlay on stepping D0; all other firmware is in the

@@ -23,7 +23,7 @@ first_bytes() { od -An -tx1 -N"$1" -- "$model" | tr -d ' \n'; }
 
 [ -n "$model" ] || wrong "is empty: give a .gguf, an .ingot, a Hugging Face folder or a llama2.c .bin"
 [ -e "$model" ] || wrong "does not exist"
-[ -r "$model" ] || wrong "may not be read"
+[ -r "$model" ] || wrong "cannot be read: no permission"
 if [ -d "$model" ]; then
     [ -f "$model/config.json" ] || wrong "is not a Hugging Face folder: it has no config.json"
     pack

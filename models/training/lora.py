@@ -29,7 +29,7 @@ def read_turns(path, crc=None):
             try:
                 row = json.loads(line)
             except ValueError as error:
-                raise Refused(f"{path}: line {number} is no JSON: {error}") from error
+                raise Refused(f"{path}: line {number} is not JSON: {error}") from error
             if "of" in row:
                 ratings[row["of"]] = row["rating"]
             elif "ids" in row and crc in (None, row.get("crc")):
@@ -109,14 +109,14 @@ def read_arguments(words):
     parser.add_argument("base", help="Hugging Face folder of the model")
     parser.add_argument("turns", help="what `ingot log` prints")
     parser.add_argument("-o", "--output", required=True, help="folder to write")
-    parser.add_argument("--rank", type=int, default=8, help="of the matrices (default: 8)")
-    parser.add_argument("--alpha", type=float, default=16, help="alpha / rank scales them (default: 16)")
+    parser.add_argument("--rank", type=int, default=8, help="rank of the matrices (default: 8)")
+    parser.add_argument("--alpha", type=float, default=16, help="alpha / rank scales the adapter (default: 16)")
     parser.add_argument("--modules", default="q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj",
                         help="matrices that get an adapter (default: all seven)")
-    parser.add_argument("--layers", type=int, default=0, help="the last so many (default: all)")
+    parser.add_argument("--layers", type=int, default=0, help="train only the last so many layers (default: all)")
     parser.add_argument("--steps", type=int, default=300, help="conversations to learn from (default: 300)")
-    parser.add_argument("--rate", type=float, default=2e-3, help="of learning (default: .002)")
-    parser.add_argument("--seed", type=int, default=1, help="of the first A and the order (default: 1)")
+    parser.add_argument("--rate", type=float, default=2e-3, help="learning rate (default: .002)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first A and of the order (default: 1)")
     parser.add_argument("--crc", help="take only the turns of this model")
     return parser.parse_args(words)
 
@@ -129,9 +129,9 @@ def main(words):
         model.adapt(a.rank, a.alpha, a.modules.split(","), a.layers, a.seed)
         talks = conversations(turns, model.context)
         if not talks:
-            raise Refused(f"{a.turns}: no turn with a reply to learn from: log=on keeps them on the board")
+            raise Refused(f"{a.turns}: it has no turn with a reply to learn from; log=on keeps turns on the board")
         if max(max(ids) for ids, _ in talks) >= model.vocabulary:
-            raise Refused(f"{a.turns}: ids that {a.base} has not: they are of another model")
+            raise Refused(f"{a.turns}: they have token ids that {a.base} does not have, so they are from another model")
     except (Refused, OSError, UnicodeDecodeError) as error:
         sys.exit(f"lora.py: {error}")
     before = mean_loss(model, talks)

@@ -145,9 +145,9 @@ def read_folder(folder):
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.safetensors"))):
             tensors.update(read_safetensors(path))
     except ValueError as error:
-        raise Refused(f"{error}: only floats can be trained with") from error
+        raise Refused(f"{error}: only models of floats can be trained") from error
     if not tensors:
-        raise Refused(f"{folder}: no .safetensors there")
+        raise Refused(f"{folder}: it has no .safetensors file")
     return config, tensors
 
 
@@ -184,7 +184,7 @@ class Llama:
         """Give adapters to the matrices of these names in the last `last_layers` layers (0: all)."""
         wrong = [name for name in modules if name not in MATRICES]
         if wrong:
-            raise Refused(f"--modules: {wrong[0]} is none of {', '.join(MATRICES)}")
+            raise Refused(f"--modules: {wrong[0]} is not one of {', '.join(MATRICES)}")
         draw = numpy.random.default_rng(seed)
         n_layers = len(self.blocks) // 2
         self.rank = rank

@@ -215,9 +215,9 @@ def back_on_a_card(machine, adapter):
 
 
 def wrong_uses():
-    cases = [((FOLDER, MODEL), r"no JSON|codec|utf"), ((work("nowhere"), work("style.jsonl")), "config.json"),
-             ((FOLDER, work("style.jsonl"), "--modules", "nose"), "nose is none of"),
-             ((FOLDER, work("empty.jsonl")), "no turn with a reply to learn from")]
+    cases = [((FOLDER, MODEL), r"is not JSON|codec|utf"), ((work("nowhere"), work("style.jsonl")), "config.json"),
+             ((FOLDER, work("style.jsonl"), "--modules", "nose"), "nose is not one of"),
+             ((FOLDER, work("empty.jsonl")), "it has no turn with a reply to learn from")]
     open(work("empty.jsonl"), "w", encoding="utf-8").close()
     for words, says in cases:
         status, out, err = run(sys.executable, LORA, *words, "-o", work("none"))
