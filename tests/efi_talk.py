@@ -71,7 +71,7 @@ def take_turn(tap, what, talker, line, reply):
 
 def load(tap, what, talker, tokens):
     said = talker.say("/load")
-    tap.ok(re.search(rf"\({tokens} tokens of saves/chat\.sav, ", said), f"{what}: /load has the {tokens} tokens", said)
+    tap.ok(re.search(rf"\({tokens} tokens loaded from saves/chat\.sav, ", said), f"{what}: /load has the {tokens} tokens", said)
 
 
 def converse(tap, what, stick, machines, settings=(), resets=False):

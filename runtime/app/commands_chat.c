@@ -353,7 +353,8 @@ enum command_result command_load(struct app *a, char *argument)
                        file->name);
     }
     compute_missing(a);
-    console_printf(a->setup.console, "(%u %s of %s, %u %s: go on)\n", (unsigned)c->session->n_ids,
+    console_printf(a->setup.console, "(%u %s loaded from %s, %u %s: go on)\n",
+                   (unsigned)c->session->n_ids,
                    plural((unsigned)c->session->n_ids, "token", "tokens"), file->name, c->turns.n,
                    plural(c->turns.n, "turn", "turns"));
     return COMMAND_DONE;

@@ -33,7 +33,7 @@ static void progress_text(const struct console_wait *w, uint64_t ms, char line[P
     char done[FORMAT_NUMBER_BYTES];
     char total[FORMAT_NUMBER_BYTES];
     uint64_t waited = ms - w->start_ms;
-    size_t width = format_text(line, PROGRESS_BYTES, "[%5llu.%03u] %.40s %u %%",
+    size_t width = format_text(line, PROGRESS_BYTES, "[%5llu.%03u] %.40s: %u %%",
                                (unsigned long long)(ms / 1000), (unsigned)(ms % 1000), w->label,
                                percent_of(w->done, w->total));
 

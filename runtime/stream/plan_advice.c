@@ -152,8 +152,8 @@ void plan_format_more(char *text, size_t room, uint64_t bytes)
     format_text(text, room, "%u %ciB", (unsigned)((bytes + (1u << shift) - 1) >> shift), unit);
 }
 
-/* "would fit with 41 MiB more memory, or packed as q4_0 (95.2 MiB), or with kv=rot_q8, or with
- * ctx=1024". */
+/* "the weights would fit with 41 MiB more memory, or packed as q4_0 (95.2 MiB), or with kv=rot_q8,
+ * or with ctx=1024". */
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
@@ -168,7 +168,8 @@ void plan_advise(struct plan *plan, const struct plan_request *r, const struct p
         return;
     }
     plan_format_more(more, sizeof more, w->total - l->limit);
-    n = format_text(plan->advice, sizeof plan->advice, "would fit with %s more memory", more);
+    n = format_text(plan->advice, sizeof plan->advice, "the weights would fit with %s more memory",
+                    more);
     type = fitting_type(r->image, l->limit, &bytes);
     if (type != INGOT_N_TYPES) {
         n += format_text(plan->advice + n, sizeof plan->advice - n, ", or packed as %s (%s)",

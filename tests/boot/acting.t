@@ -131,7 +131,7 @@ with Board('pins=light:3,fan:4:low,door:5:in,far:9 actions="pulse light|fan ms 1
            "/actions counts the actions that were done", said)
     tap.ok("(the last turn is taken back, 0 left)" in b.console.say("/undo"), "/undo removes the question and everything that it caused", b.console.seen)
     b.console.say("/grammar off")
-    tap.ok("free, or one action of /actions" in b.console.say("/grammar"), "without a grammar of the user, replies follow the table of actions", b.console.seen)
+    tap.ok("free text, or one action of /actions" in b.console.say("/grammar"), "without a grammar of the user, replies follow the table of actions", b.console.seen)
 
 # A user talks to the demo model without a grammar, so only the model decides.
 with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:

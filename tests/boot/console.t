@@ -28,7 +28,7 @@ HOSTILE = make_card("console-hostile.img", "--power-of-two", NAMED)
 UP, DOWN, LEFT, HOME, END, DELETE = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[3~"
 SLOW = 50000  # bytes a second: some seconds of loading
 SWAPS = 20 if LONG else 6
-PROGRESS = re.compile(r"^\[ *\d+\.\d{3}\] loading \w+( \d+)? \d+ %.*$", re.M)
+PROGRESS = re.compile(r"^\[ *\d+\.\d{3}\] loading \w+( \d+)?: \d+ %.*$", re.M)
 WORD_LEFT, WORD_RIGHT = "\x1b[1;5D", "\x1b[1;5C"
 
 
@@ -380,10 +380,10 @@ def stops(c):
         k.say("w" * 150)
         out = k.say("/save", 120)
         c.ok("are saved" in out and
-             re.search(r"^\[ *[\d.]+\] (saving|reading it back) \d+ %, ", out, re.M),
+             re.search(r"^\[ *[\d.]+\] (saving|reading it back): \d+ %, ", out, re.M),
              "a slow card's /save shows how far it is", out)
         out = k.say("/load", 120)
-        c.ok("go on" in out and re.search(r"^\[ *[\d.]+\] (checking|loading) \d+ %, ", out, re.M),
+        c.ok("go on" in out and re.search(r"^\[ *[\d.]+\] (checking|loading): \d+ %, ", out, re.M),
              "a slow card's /load shows its progress", out)
         k.say("/reset")
         k.send("/model console-b\r")
@@ -422,7 +422,7 @@ def stops(c):
              re.search("; .*", stats)[0] == re.search("; .*", k.say("/stats"))[0],
              "Ctrl-C stops /load", out + stats + k.seen)
         found = re.search(r"\((\d+ tokens)", saved)
-        c.ok(found and f"({found[1]} of saves/chat.sav" in k.say("/load"),
+        c.ok(found and f"({found[1]} loaded from saves/chat.sav" in k.say("/load"),
              "after Ctrl-C in /load, the saved conversation is still there", saved + k.seen)
         k.send("/selftest\r")
         k.expect(r"ok, \d+ cases\r")

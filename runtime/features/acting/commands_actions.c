@@ -46,7 +46,7 @@ static void show(const struct app *a)
         show_action(a, &t->list[i]);
     }
     if (t->a_minute != 0) {
-        format_text(limit, sizeof limit, "%u a minute at the most", (unsigned)t->a_minute);
+        format_text(limit, sizeof limit, "at most %u actions a minute", (unsigned)t->a_minute);
     }
     console_printf(a->setup.console, "(%s%s%s)\n", limit, needs[t->need],
                    t->pins.dry ? "; a dry run: no line is touched; /actions live ends it" : "");

@@ -102,7 +102,7 @@ static enum err look_around(struct chat *c)
         for (uint32_t k = 0; k < BACKGROUND_TOKENS && e == ERR_OK && s->n_ids < s->context; k++) {
             uint32_t id = chat_learn_draw(c, s->logits, &seed);
 
-            chat_learn_tell(c, "before the first memory", i * BACKGROUND_TOKENS + k,
+            chat_learn_tell(c, "preparing for memories", i * BACKGROUND_TOKENS + k,
                             FABRIC_BACKGROUND * BACKGROUND_TOKENS);
             e = console_aborted(c->console) ? ERR_ABORTED : session_append(s, &id, 1, NULL);
         }

@@ -12,12 +12,12 @@ static void show(const struct app *a)
 
     if (grammar_of(&a->chat)->constraint.on &&
         (name[0] == '\0' || strcmp(name, "on") == 0 || strcmp(name, "off") == 0)) {
-        console_printf(a->setup.console, "(replies are free, or one action of /actions)\n");
+        console_printf(a->setup.console, "(replies are free text, or one action of /actions)\n");
     } else if (grammar_of(&a->chat)->constraint.on) {
         console_printf(a->setup.console, "(replies are held to %s)\n",
                        a->setup.options->load.grammar);
     } else {
-        console_printf(a->setup.console, "(replies are free)\n");
+        console_printf(a->setup.console, "(replies are free text)\n");
     }
 }
 

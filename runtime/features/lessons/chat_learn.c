@@ -168,7 +168,7 @@ static enum err feel_itself(struct chat *c)
     for (uint32_t i = 0; i < CHAT_LEARN_FELT && e == ERR_OK; i++) {
         uint32_t id;
 
-        chat_learn_tell(c, "before the first lesson", i, CHAT_LEARN_FELT);
+        chat_learn_tell(c, "preparing for lessons", i, CHAT_LEARN_FELT);
         if (s->n_ids == 0) {
             size_t n;
 

@@ -43,7 +43,7 @@ static void test_progress(void)
     OK(wrote(""), "there is no progress line in the first half second");
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1 << 19, 1 << 20);
-    OK(wrote("\33[2m[    0.500] loading 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
+    OK(wrote("\33[2m[    0.500] loading: 50 %, 512.0 KiB of 1.00 MiB, 1.0 MB/s, 1 s left\33[0m"),
        "one progress line appears after half a second");
     terminal.ticks += 99000;
     console_progress(&console, "loading", 600 << 10, 1 << 20);
@@ -51,7 +51,7 @@ static void test_progress(void)
     terminal.ticks += 1000;
     console_progress(&console, "loading", 1000000, 1 << 20);
     OK(wrote(GONE
-             "\33[2m[    0.600] loading 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"),
+             "\33[2m[    0.600] loading: 95 %, 976.6 KiB of 1.00 MiB, 1.7 MB/s, 0 s left\33[0m"),
        "the new line takes the place of the old one");
     console_progress(&console, "loading", 1 << 20, 1 << 20);
     console_progress_end(&console);
@@ -61,27 +61,27 @@ static void test_progress(void)
     console_progress(&console, "loading", 0, 0);
     terminal.ticks += 600000;
     console_progress(&console, "loading", 0, 0);
-    OK(wrote("\33[2m[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
+    OK(wrote("\33[2m[    1.200] loading: 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
        "nothing to load is not a division by zero");
     console_log(&console, "interrupted");
     OK(wrote(GONE "\33[2m[    1.200] interrupted\33[0m\r\n"),
        "a log line takes the place of the progress line");
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 1000);
-    OK(wrote("\33[2m[    1.300] x 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
+    OK(wrote("\33[2m[    1.300] x: 0 %, 5 B of 1000 B, 0.0 MB/s, 139 s left\33[0m"),
        "the progress continues below the log line");
     console_write(&console, "text", 4);
     OK(wrote(GONE "text"), "text replaces the progress line");
     terminal.ticks += 100000;
     console_progress(&console, "x", 5, 9);
-    OK(wrote("\r\n\33[2m[    1.400] x 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m"),
+    OK(wrote("\r\n\33[2m[    1.400] x: 55 %, 5 B of 9 B, 0.0 MB/s, 1 s left\33[0m"),
        "a log line keeps the text's line");
     console_progress_end(&console);
     OK(wrote(GONE), "the progress ends");
     console_progress_share(&console, "prompt", 1, 4);
     terminal.ticks += 600000;
     console_progress_share(&console, "prompt", 2, 4);
-    OK(wrote("\33[2m[    2.000] prompt 50 %, 1 s left\33[0m"),
+    OK(wrote("\33[2m[    2.000] prompt: 50 %, 1 s left\33[0m"),
        "progress without sizes is only a share");
     console_progress_end(&console);
 }
@@ -95,7 +95,7 @@ static void test_narrow_progress(void)
     console_progress_share(&console, "loading", 1, 9);
     terminal.ticks += 600000;
     console_progress_share(&console, "lo\346\227\245\346\227\245\346\227\245\346\227\245g", 1, 9);
-    OK(wrote("\33[2m[    0.600] lo\346\227\245\346\227\245\346\227\245\346\227\245g 11 %,\33[0m"),
+    OK(wrote("\33[2m[    0.600] lo\346\227\245\346\227\245\346\227\245\346\227\245g: 11 %\33[0m"),
        "a progress line is cut to the width of the terminal");
     terminal.arrived = 7;
     OK(!console_aborted(&console), "a terminal tells that its window is narrower");
@@ -112,7 +112,7 @@ static void test_plain_progress(void)
     for (unsigned ms = 0; ms <= 1000; ms += 100, terminal.ticks += 100000) {
         console_progress(&console, "loading", 10 + ms, 100000);
     }
-    OK(wrote("[    1.000] loading 1 %, 1010 B of 97.7 KiB, 0.0 MB/s, 98 s left\r\n"),
+    OK(wrote("[    1.000] loading: 1 %, 1010 B of 97.7 KiB, 0.0 MB/s, 98 s left\r\n"),
        "a progress line comes after a second without a terminal");
     for (unsigned ms = 1100; ms <= 98000; ms += 100, terminal.ticks += 100000) {
         console_progress(&console, "loading", 10 + ms, 100000);
@@ -124,7 +124,7 @@ static void test_plain_progress(void)
        "%u more lines come in 97 seconds, without a control sequence", lines);
     wrote("");
     console_progress_end(&console);
-    OK(wrote("[   98.100] loading 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"),
+    OK(wrote("[   98.100] loading: 98 %, 95.7 KiB of 97.7 KiB, 0.0 MB/s, 2 s left\r\n"),
        "the progress line has its end");
     console_progress(&console, "short", 0, 2);
     terminal.ticks += 900000;
