@@ -220,7 +220,7 @@ static enum err choose(struct choice *c)
     if (bytes > size) {
         return source_refuse(c->w->s, ERR_NO_SPACE,
                              "does not fit into %" PRIu64 " bytes (--size): the smallest file that "
-                             "--type auto makes has %" PRIu64,
+                             "--type auto makes has %" PRIu64 " bytes",
                              size, bytes);
     }
     for (int i = 0; i < TRIES; i++) {

@@ -239,11 +239,11 @@ static void say_saves(const struct job *j)
     if (mib == 0) {
         return;
     }
-    printf("for /save: %" PRIu64 " MiB", mib);
+    printf("room for /save: %" PRIu64 " MiB", mib);
     if (mib >= whole) {
         printf(", a whole context of %u tokens\n", (unsigned)j->models.save_tokens);
     } else {
-        printf(": room for the tokens of any conversation, but for keys and values of only the "
+        printf(": enough for the tokens of any conversation, but for keys and values of only the "
                "first tokens; /load computes the others; keys and values of all %u tokens need "
                "--save %" PRIu64 "\n",
                (unsigned)j->models.save_tokens, whole);

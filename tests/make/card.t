@@ -243,7 +243,7 @@ with alone_with(WITH_IMAGE):
     status, text = ingot(*words, "card.img")
     again = ingot(*words, "again.img")[0]
     image = os.path.join(HERE, "card.img")
-    tap.ok(status == 0 and text.count("\n") == 4 and "\nfor /save: 2 MiB: " in text and text.count(" predicted on ") == 2 and again == 0 and
+    tap.ok(status == 0 and text.count("\n") == 4 and "\nroom for /save: 2 MiB: " in text and text.count(" predicted on ") == 2 and again == 0 and
            bytes_of(image) == bytes_of(os.path.join(HERE, "again.img")),
            "ingot card: a line for each model, for the card and for /save, and equal bytes twice", text)
     os.replace(image, image_of(WITH_IMAGE))
