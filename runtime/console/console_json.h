@@ -7,20 +7,21 @@
 
 enum { CONSOLE_EVENT_BYTES = 1024 }; /* longest text of one format */
 
-/* Return true if the console writes events: between console_speak_json() and
+/* Return true if the console writes events, as it does between console_speak_json() and
  * console_speak_text(). */
 bool console_is_json(const struct console *c);
 
-/* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A format
- * that ends with a quote opens a text. Everything that console_write() and similar functions then
- * write until the event ends belongs to this text. Text that needs escapes must be written this
- * way. */
+/* Begin an event. The format has its name and its fields, with ' in place of every quote, such as
+ * 'log','ms':%u. A format that ends with a quote opens a text. Everything that console_write() and
+ * similar functions then write until the event ends belongs to this text. Text that needs escapes
+ * must be written this way. */
 __attribute__((format(printf, 2, 3))) void console_event_begin(struct console *c,
                                                                const char *format, ...);
 void console_event_end(struct console *c);
 
-/* Continue the open event outside its texts: with fields (see console_event_begin) or parts of a
- * list, or with a text in quotes with escapes. */
+/* Continue the open event outside its texts. console_event_more adds fields (see
+ * console_event_begin) or parts of a list. console_event_text adds a text, with quotes and
+ * escapes. */
 __attribute__((format(printf, 2, 3))) void console_event_more(struct console *c, const char *format,
                                                               ...);
 void console_event_text(struct console *c, const char *text, size_t bytes);
@@ -29,12 +30,12 @@ void console_event_text(struct console *c, const char *text, size_t bytes);
  * has this id until the next call. The id is copied, up to CONSOLE_ID_BYTES. */
 void console_request_id(struct console *c, const char *id, bool is_text);
 
-/* Send the kept events from number `first` on again, unchanged. Returns false if
+/* Send again, unchanged, the kept events from number `first` on. Returns false if
  * console_frames_find does not find them. */
 bool console_resend(struct console *c, uint32_t first);
 
 /* Begin and end an event with a token's text; id UINT32_MAX marks text without a token. On a
- * console for people these do nothing, and the text between them is written as it is. */
+ * console for people these functions do nothing, and the text between them is written as it is. */
 void console_token_begin(struct console *c, uint32_t id);
 void console_token_end(struct console *c);
 

@@ -6,17 +6,18 @@
 
 #include "runtime/console/console.h"
 
-/* Send our own text (bytes) to the device unchanged, including control sequences; but on a serial
- * line LF becomes CR LF. */
+/* Send our own text (bytes), including control sequences, to the device. The only change is that LF
+ * becomes CR LF on a serial line. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
 /* Like console_put, for a control sequence that moves the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
-/* Take the answer to the question whether there is a terminal, if it was asked and answered. */
+/* If we have asked whether there is a terminal, and the answer has arrived, take the answer. */
 void console_look_for_answer(struct console *c);
 
-/* Make a display show what was written: now, or when the next drawing is due. */
+/* Make a display show what was written: at once if `now` is true, otherwise when the next drawing
+ * is due. */
 void console_refresh(const struct console *c, bool now);
 
 /* Erase a drawn progress line. */

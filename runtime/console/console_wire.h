@@ -13,7 +13,7 @@
  * earlier is sent first. */
 void console_wire_begin(struct console *c, bool all);
 
-/* Return to lines; with `flow`, use XON/XOFF. */
+/* Return to input by lines. If `flow` is true, use XON/XOFF. */
 void console_wire_end(struct console *c, bool flow);
 
 /* Return the next byte, or CONSOLE_NO_BYTE if none arrived within this many milliseconds. */

@@ -51,13 +51,13 @@ struct line_editor {
     bool after_cr; /* the last line ended with CR: ignore an LF that follows */
 
     /* The terminal as the editor drew it; row 0 is the prompt's row. */
-    uint32_t row;                   /* where its cursor is */
+    uint32_t row;                   /* row of the cursor */
     uint32_t last_row, last_column; /* where the line ends */
 
     /* Input bytes that form one character or one key. */
     struct utf8_writer utf8;
     char sequence[LINE_SEQUENCE_BYTES];
-    uint8_t n_sequence; /* 0: none has begun */
+    uint8_t n_sequence; /* 0: no sequence has begun */
 
     struct line_history history;
 };

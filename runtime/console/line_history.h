@@ -6,7 +6,7 @@
 
 enum { LINE_HISTORY_BYTES = 4096 }; /* bytes of the remembered lines, each with its NUL */
 
-/* Zeroed: empty. */
+/* A zeroed history is empty. */
 struct line_history {
     char text[LINE_HISTORY_BYTES]; /* lines, the oldest first, each with a NUL */
     size_t bytes;

@@ -25,7 +25,8 @@ void line_screen_move(struct line_editor *e);
 /* `bytes` were appended at the end of the line, where the cursor is now. */
 void line_screen_append(struct line_editor *e, size_t bytes);
 
-/* Characters of this many columns were removed at the end of the line, where the cursor is. */
+/* Characters that took `columns` columns in all were removed at the end of the line, where the
+ * cursor is. */
 void line_screen_take_back(struct line_editor *e, unsigned columns);
 
 /* The line is finished: go below its last row. */

@@ -24,7 +24,7 @@ struct model_setup;
 enum {
     FEATURES_MOST = 32,
     FEATURES_STATE_BYTES = 192 << 10, /* room for the states of all features */
-    FEATURE_TURN_BYTES = 1024,        /* longest text of a turn that a feature makes */
+    FEATURE_TURN_BYTES = 1024,        /* longest text with which a feature makes a turn */
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -61,20 +61,20 @@ struct chat_command {
  * on. /undo applies to each that has the function `undo`; one that is off reports that it is off. */
 struct feature_saved {
     const char *word;
-    const char *off; /* the error if no feature with this word is on, or NULL if one always is */
+    const char *off; /* the error if no feature with this word is on; NULL if one is always on */
     bool (*is_there)(void *state, struct app *a);
     bool (*has_any)(void *state,
-                    struct app *a); /* true if there is something to save; if no feature has any,
-                                     * the first active one says so */
+                    struct app *a); /* true if there is something to save; if this is false for all
+                                     * features, the first active one says so */
     void (*save)(void *state, struct app *a);
-    void (*load)(void *state, struct app *a); /* NULL: WORD is a name for /load */
-    void (*undo)(void *state, struct app *a); /* NULL: not for /undo */
+    void (*load)(void *state, struct app *a); /* NULL: /load takes WORD as a name */
+    void (*undo)(void *state, struct app *a); /* NULL: /undo does not take WORD */
 };
 
 /* ---- a field of requests (docs/SERIAL.md) ---------------------------------------------------- */
 
-/* Each function gets the field's value and returns NULL, or a sentence that says why it is
- * wrong. */
+/* Each function gets the field's value. `check` and `set` return NULL, or a sentence that says why
+ * the value is wrong. */
 struct feature_field {
     const char *name;
     const char *(*check)(void *state, struct chat *c, const char *value); /* changes nothing */
@@ -86,10 +86,10 @@ struct feature_field {
 
 /* ---- an option ------------------------------------------------------------------------------- */
 
-/* An option NAME=VALUE of a start, of /set and of options_set(), for a feature that a program adds,
- * as tests/unit/features/word_count.h does. `set` returns NULL, or the accepted values after an
- * error. A built-in feature has rows in an options.def of its folder instead, which also make the
- * flags, the help and the page of options. */
+/* An option NAME=VALUE for a feature that a program adds, as tests/unit/features/word_count.h does.
+ * A start, /set and options_set() accept the option. `set` returns NULL, or the accepted values
+ * after an error. A built-in feature has rows in an options.def of its folder instead, which also
+ * make the flags, the help and the page of options. */
 struct feature_option {
     const char *name;
     const char *(*set)(void *state, const char *value);
@@ -137,10 +137,11 @@ struct feature {
     const struct feature_field *field;
     const struct feature_option *option;
 
-    /* Hooks of a start, in this order. `start` follows the reading of options. `planned` precedes
-     * the plan of a model with `setup`. `memory`, once the model is open, returns the bytes of
-     * ARENA_LEARN that the feature needs. `ready` follows the weights; its error, with
-     * a->error_message, refuses the model. `loaded` is called when a conversation is open. */
+    /* Hooks of a start, in this order. `start` is called after the options were read. `planned` is
+     * called before a model is planned with `setup`. `memory`, once the model is open, returns the
+     * bytes of ARENA_LEARN that the feature needs. `ready` is called after the weights are loaded;
+     * its error, with a->error_message, refuses the model. `loaded` is called when a conversation
+     * is open. */
     void (*start)(void *state, struct app *a);
     void (*planned)(void *state, struct app *a, struct model_setup *setup);
     size_t (*memory)(void *state, const struct app *a, const struct image *image);
@@ -172,10 +173,10 @@ struct feature {
     const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
     /* Hooks of a turn, in this order. prompt_built is called when all tokens are pending (also for
-     * plain text and a turn that looks back). pass_begins may compute some (errors of session_run).
-     * `chooses` may change sampling parameters. `shows` may put itself before *to, the receiver of
-     * the text. reply_begins follows the first token, which makes the turn part of the
-     * conversation. `tagged` follows a tag in the text (runtime/text/hidden_tags.h). reply_ends
+     * plain text and a turn that looks back). pass_begins may compute some of these tokens (errors
+     * of session_run). `chooses` may change sampling parameters. `shows` may put itself before *to,
+     * the receiver of the text. reply_begins follows the first token, which makes the turn part of
+     * the conversation. `tagged` follows a tag in the text (runtime/text/hidden_tags.h). reply_ends
      * follows the last token. says_end may print why the reply ended. turn_ended comes last. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);

@@ -15,7 +15,7 @@ enum action_reply {
     ACTION_WRONG,  /* the table does not allow the call; error_message says why */
 };
 
-/* Parse a reply: text (bytes, followed by a NUL) may have any bytes and is overwritten. */
+/* Parse a reply. `text` (bytes, followed by a NUL) may contain anything, and is overwritten. */
 enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
                                    struct action_call *call, char error_message[ACTION_TEXT_BYTES]);
 
@@ -27,7 +27,7 @@ size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *resul
 /* Return true if action_answer, not a person, wrote the text of a turn. */
 bool action_is_answer(const char *text, size_t bytes);
 
-/* Return the arguments for people: "on", "light, 500 ms", "". */
+/* Return the arguments in a form for people: "on", "light, 500 ms", "". */
 const char *action_call_text(const struct actions *a, const struct action_call *call,
                              char text[ACTION_TEXT_BYTES]);
 

@@ -1,6 +1,6 @@
 /* A decision before the reply, for a model that was not trained to act. After a few examples about
  * the table's outputs, Ingot compares the model's log likelihoods of "on", "off" and "nothing".
- * From each it subtracts the log likelihood after a text that asks for nothing. */
+ * From each it subtracts the log likelihood of the same word after a text that asks for nothing. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 #define INGOT_RUNTIME_ACTING_ACTION_CHOICE_H
 
@@ -28,8 +28,9 @@ enum err action_choose(struct action_choice *k, struct chat *c, const struct act
                        unsigned pin, unsigned may, const char *text, size_t bytes,
                        const struct stop *stop, enum choice *choice);
 
-/* Set *is_trained if the model answers "Turn on the light." with a call, because it was trained to
- * act. The sequence and the hash do not change. Errors: those of action_choose. */
+/* Set *is_trained to true if the model answers "Turn on the light." with a call, as only a model
+ * that was trained to act does; otherwise to false. The sequence and the hash do not change.
+ * Errors: those of action_choose. */
 enum err action_is_trained(struct action_choice *k, struct chat *c, const struct stop *stop,
                            bool *is_trained);
 

@@ -24,7 +24,8 @@ void action_form_read(struct action_form *f, const char *text, size_t bytes);
  * both if the words do not decide, or 0 for none. */
 unsigned action_form_asks(const struct action_form *f, const struct actions *a, unsigned pin);
 
-/* Return true if the text asks about an action that reads, or about the state of an output. */
+/* Return true if the text is a question about what `action` reads, or about the state of its
+ * output. */
 bool action_form_asks_about(const struct action_form *f, const struct actions *a,
                             const struct action *action);
 

@@ -1,5 +1,6 @@
-/* People's words about a line: a model's call drives a line only if a person asked for it. This
- * code looks for words and does not understand them; docs/ACTING.md lists what the code misses. */
+/* People's words about a GPIO line: a model's call drives a line only if a person asked for this.
+ * This code looks for words and does not understand them; docs/ACTING.md lists what the code
+ * misses. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_SAID_H
 #define INGOT_RUNTIME_ACTING_ACTION_SAID_H
 
@@ -7,7 +8,7 @@
 
 enum { SAID_ON = 1 << 0, SAID_OFF = 1 << 1 };
 
-/* The words of people in the turns before a call. All zeros: nothing yet. */
+/* The words of people in the turns before a call. All zeros before the first turn. */
 struct action_heard {
     bool named;
     unsigned values; /* what the question requests: SAID_ON, SAID_OFF */
@@ -24,9 +25,9 @@ void action_hear(const struct actions *a, const struct action_call *call, const 
 bool action_is_asked(const struct actions *a, const struct action_call *call,
                      const struct action_heard *h, char why[ACTION_TEXT_BYTES]);
 
-/* Add words, separated by bars (bytes), that mean `of`, which is an output's index or a value of
- * this enum. Returns NULL, or an error message without a full stop; some words may then have been
- * added. */
+/* Add the words of `text` (bytes), which are separated by bars. They mean `of`, an output's index
+ * or a value of this enum. Returns NULL, or an error message without a full stop; some words may
+ * then have been added. */
 enum { WORDS_ON = PINS_MOST, WORDS_OFF, WORDS_NOT };
 const char *action_words_add(struct actions *a, unsigned of, const char *text, size_t bytes);
 

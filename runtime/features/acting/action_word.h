@@ -1,5 +1,5 @@
-/* Words in what people say: letters of any script, digits, and apostrophes inside. The meaning of
- * words plays no part. */
+/* Finds words in what people say. A word consists of letters of any script, digits, and apostrophes
+ * inside. The meaning of words plays no part. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_WORD_H
 #define INGOT_RUNTIME_ACTING_ACTION_WORD_H
 
@@ -18,7 +18,7 @@ bool action_is_letter(char c);
 bool action_is_digit(char c);
 
 /* Return how many bytes match `word` at the current position, or 0 if another word is there.
- * Capitals and a plural s also match, and "_" may be a space or a hyphen. */
+ * Capitals and a plural s also match, and "_" in `word` also matches a space or a hyphen. */
 size_t action_match(const struct ear *e, const char *word);
 
 /* Like action_match, for the first of n words that matches. */

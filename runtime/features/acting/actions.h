@@ -21,7 +21,7 @@ enum {
     ACTIONS_A_MINUTE = 120, /* the highest limit of actions a minute */
     ACTIONS_PROMPT_BYTES = 1536,
     ACTION_TEXT_BYTES = 160, /* bytes of a result or an error */
-    ACTION_PULSE_MS = 60000, /* the longest */
+    ACTION_PULSE_MS = 60000, /* the longest pulse */
     ACTION_WORDS = 32,
 };
 
@@ -73,7 +73,8 @@ struct actions {
     unsigned n; /* number of actions, or 0 */
     struct action list[ACTIONS_MOST];
     uint32_t a_minute; /* the most actions a minute, or 0 for no limit */
-    uint32_t n_times;  /* number of actions so far; `times` has the latest, in ticks */
+    uint32_t n_times;  /* number of actions done so far; `times` says when the latest were done, in
+                        * ticks */
     uint64_t times[ACTIONS_A_MINUTE];
     enum action_need need; /* actions_open sets ACTION_NEEDS_VALUE */
     unsigned n_words;

@@ -1,5 +1,5 @@
-/* A model that acts: its reply may be a call of an action. The call is not shown but run, and its
- * outcome becomes the next turn. Only features include this header. */
+/* A model that acts: its reply may be a call of an action. The text of the call is not shown. The
+ * call is run, and its outcome becomes the next turn. Only features include this header. */
 #ifndef INGOT_RUNTIME_CHAT_ACT_H
 #define INGOT_RUNTIME_CHAT_ACT_H
 
@@ -13,13 +13,13 @@ enum { CHAT_CALLS = 4 /* calls that one question may cause */ };
 
 /* The beginning of a reply, kept while it may be a call. */
 struct chat_call {
-    struct actions *actions;   /* NULL if no reply is a call */
+    struct actions *actions;   /* NULL if no reply can be a call */
     struct feature_text next;  /* gets text that is not a call */
     struct feature_turn *turn; /* the current turn */
     enum { CALL_BEGINS, CALL_HELD, CALL_PROSE } state;
     char text[ACTION_CALL_BYTES];
     size_t n;
-    enum action_reply reply; /* once the reply has ended */
+    enum action_reply reply; /* valid once the reply has ended */
     struct action_call call;
     char error_message[ACTION_TEXT_BYTES];
 };

@@ -14,8 +14,8 @@ struct pins {
     uint32_t on; /* bit i says that pin i is on, or would be on in a dry run */
 };
 
-/* Open the pins of `list` that the board permits; say(context, sentence) gets the reason for each
- * other pin. Outputs are off from now on, unless this is a dry run. */
+/* Open the pins of `list` that the board permits; say(context, sentence) gets the reason why each
+ * other pin is not opened. Outputs are off from now on, unless this is a dry run. */
 typedef void pins_say_fn(void *context, const char *error_message);
 void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
                bool dry, pins_say_fn *say, void *context);

@@ -11,8 +11,9 @@ struct sensors {
     struct sensor_list list;
 };
 
-/* Open the sensors of `list` whose bus the board has; say(context, sentence) gets the reason for
- * each other sensor. The sensors' buses are reserved from now on, but not used yet. */
+/* Open the sensors of `list` whose bus the board has; say(context, sentence) gets the reason why
+ * each other sensor is not opened. The sensors' buses are reserved from now on, but not used
+ * yet. */
 void sensors_open(struct sensors *s, const struct platform_i2c *platform,
                   const struct sensor_list *list, pins_say_fn *say, void *context);
 

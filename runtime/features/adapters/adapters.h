@@ -79,7 +79,8 @@ struct adapters_set {
 };
 enum err adapters_use_sets(struct adapters *a, const struct adapters_set *sets, uint32_t n);
 
-/* Return a set for the transformer, or NULL if no adapter of the set is in use. */
+/* Return the first set, or set number `set`, for the transformer; NULL if no adapter of the set is
+ * in use. */
 struct lora *adapters_at_work(struct adapters *a);
 struct lora *adapters_of_set(struct adapters *a, uint32_t set);
 

@@ -8,7 +8,7 @@
 #include "runtime/options/adapter_list.h"
 
 struct adapters_state {
-    struct memory_range ram; /* bytes of `adapters`, in front of the target */
+    struct memory_range ram; /* memory of `adapters`, in front of the target model's arena */
     struct adapters adapters;
     char adapted[ADAPTER_LIST_BYTES];         /* the list of adapters in use */
     struct adapter_list lists[ADAPTERS_SETS]; /* the new lists while sets are being changed */

@@ -32,11 +32,11 @@ struct chat_branch {
 };
 
 struct chat_branches {
-    char current[CHAT_BRANCH_NAME_BYTES]; /* of the current sequence */
+    char current[CHAT_BRANCH_NAME_BYTES]; /* name of the current sequence */
     uint32_t n, retries;
     struct chat_branch *list[CHAT_BRANCHES_MOST]; /* (n) */
-    const char *retried; /* /retry kept an answer of the current turn under this name; NULL if
-                          * not */
+    const char *retried; /* /retry kept an answer of the current turn under this name; NULL if it
+                          * kept none */
 };
 
 static inline struct chat_branches *branches_of(const struct chat *c)
@@ -63,7 +63,8 @@ uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);
  * taken. ERR_NO_SPACE: all slots are taken. */
 enum err chat_branch(struct chat *c, const char *name);
 
-/* Return ERR_OK if chat_switch or chat_branch would succeed, or the error of chat_branch. */
+/* Return ERR_OK if either chat_switch or chat_branch would succeed; otherwise return the error of
+ * chat_branch. */
 enum err chat_branch_place(struct chat *c, const char *name);
 
 /* Keep the last turn's answer, before another replaces it, as retry-1, retry-2 and so on. It takes
@@ -71,7 +72,7 @@ enum err chat_branch_place(struct chat *c, const char *name);
  * slot. */
 const char *chat_branch_retried(struct chat *c);
 
-/* Continue with the sequence `name`. *pending is the number of its tokens that the next line
+/* Continue with the sequence `name`. *pending is the number of its tokens that the next turn
  * computes again. ERR_NOT_FOUND: no sequence has this name. */
 enum err chat_switch(struct chat *c, const char *name, uint32_t *pending);
 

@@ -15,7 +15,8 @@ struct fabric_state {
     struct fabric_note replaced; /* the note that the current note replaces; Ctrl-C restores
                                   * it */
     struct hidden_watch watch;
-    uint64_t budget, budget_heads; /* limit of practice: multiplications, or passes of the head */
+    uint64_t budget, budget_heads; /* limits of practice, of which the higher applies:
+                                    * multiplications, and passes of the head */
     uint64_t epoch; /* seconds on the fabric's clock at the machine's start; the clock continues
                 * when the model changes */
 };
@@ -40,10 +41,10 @@ void chat_fabric_open(struct chat *c);
 uint64_t chat_fabric_now(const struct chat *c);
 void chat_fabric_set_time(struct chat *c, uint64_t seconds);
 
-/* Remember "QUESTION = ANSWER", or a sentence, whose last word answers the words before. The
- * current conversation stays; its tokens are computed again with the next line. Errors: those of
- * session_run, ERR_TOO_LONG, ERR_BAD_ARGUMENT without a text, ERR_ABORTED by Ctrl-C. After an error
- * nothing is remembered. */
+/* Remember "QUESTION = ANSWER", or a sentence, whose last word is the answer to the words before
+ * it. The current conversation stays; its tokens are computed again in the next turn. Errors: those
+ * of session_run, ERR_TOO_LONG, ERR_BAD_ARGUMENT without a text, ERR_ABORTED by Ctrl-C. After an
+ * error nothing is remembered. */
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, struct chat_lesson *lesson);
 

@@ -9,8 +9,8 @@
  * long. Errors: ERR_ABORTED after Ctrl-C, and those of the head. */
 enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson);
 
-/* Practise the latest note, as chat_fabric_learn does. If practice takes too long, the note is only
- * found by its words. In that case and after an error, the other notes are unchanged. */
+/* Practise the latest note, as chat_fabric_learn does. If practice takes too long, the note is
+ * found only by its words. In that case and after an error, the other notes are unchanged. */
 enum err chat_fabric_learn_latest(struct chat *c, struct chat_lesson *lesson);
 
 #endif

@@ -23,13 +23,15 @@ enum {
 /* Work space, provided by the chat. */
 struct chat_recall {
     struct recall_text asked, memory;
-    bool by_heart; /* the current turn asks in the taught words, so adapters may answer */
+    bool by_heart; /* the current turn asks in the same words that were taught, so adapters may
+                    * answer */
     char told[RECALL_TOLD_BYTES];
 };
 
-/* Return text (bytes) with the memories about it in front, *told_bytes long and valid until the
- * next call. Returns NULL if there are no memories, or if a first turn asks in the taught words, so
- * that the adapter answers. The result's notes are marked as needed. */
+/* Return `text` (bytes) with the memories about it in front. The result is *told_bytes long and
+ * valid until the next call. Returns NULL if there are no memories, or if a first turn asks in the
+ * same words that were taught; then the adapter answers. The result's notes are marked as
+ * needed. */
 const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *told_bytes);
 
 /* Return the note that text (bytes) would replace in a namespace: a note with the same question,
@@ -41,8 +43,8 @@ uint32_t chat_recall_replaced(struct chat *c, enum fabric_name space, const char
 /* Return the sum of the weights of a text's words, and their number in *words. */
 float chat_recall_weight(struct chat *c, const char *text, size_t bytes, uint32_t *words);
 
-/* Return a number that identifies the model and the opening of conversations. A note that was
- * learnt with another number is not known by heart. */
+/* Return a number that identifies the model and the tokens with which conversations begin. A note
+ * that was learnt with another number is not known by heart. */
 uint32_t chat_recall_opening(struct chat *c);
 
 #endif

@@ -40,7 +40,8 @@ enum {
     FABRIC_BACKGROUND = 24,                /* texts that show what the model says without
                                             * memories */
     FABRIC_SET_CLOCK =
-        946684800, /* the year 2000 in seconds; a smaller clock counts from the start */
+        946684800, /* the year 2000 in seconds; a clock below this counts from the machine's
+                    * start */
 };
 #define FABRIC_SHUT 0.01f  /* a namespace whose gate is at most this does not contribute */
 #define FABRIC_NEAR 0.98f  /* least cosine with an example at which a namespace contributes */
@@ -68,7 +69,7 @@ struct fabric_note {
     float strength;           /* the part of A and B left since the note's practice, 1 to 0 */
     uint8_t wins;             /* all the note's examples won in its last practice */
     uint8_t spoke;            /* the note's gate was open in the current reply */
-    uint16_t before_bytes;    /* of before */
+    uint16_t before_bytes;    /* bytes of `before` */
     uint32_t opening;         /* the note was learnt with this chat_recall_opening */
     uint64_t made;            /* when the note was told, in seconds of the clock */
     char text[FABRIC_TEXT_BYTES];
@@ -130,7 +131,7 @@ struct fabric {
     uint8_t *kept_wins;
 };
 
-/* Return the room for notes in a plan of this many bytes: the minimum, and what fits in 1/64 of the
+/* Return the room for notes in a plan of this many bytes: the minimum plus what fits in 1/64 of the
  * bytes. */
 struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes);
 size_t fabric_bytes(uint32_t dim, struct fabric_room room);
@@ -211,7 +212,7 @@ void fabric_put_back(struct fabric *f, enum fabric_name space);
 
 /* Drop everything in a namespace. */
 void fabric_forget_space(struct fabric *f, enum fabric_name space);
-/* Drop note i because another note replaces it; its namespace keeps its weights. */
+/* Drop note i because another note replaces it; the weights of the namespace do not change. */
 void fabric_drop(struct fabric *f, uint32_t i);
 /* Drop a note's examples. The note is then found only by its words. */
 void fabric_drop_examples(struct fabric *f, uint32_t i);

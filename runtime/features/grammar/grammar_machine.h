@@ -44,7 +44,7 @@ struct grammar_machine {
     uint16_t moved[GRAMMAR_FRAMES]; /* new positions of frames, during grammar_settle */
 };
 
-/* Start before the first byte of a text. g must stay. */
+/* Start before the first byte of a text. g must stay valid while m is used. */
 void grammar_begin(struct grammar_machine *m, const struct grammar *g);
 
 /* Count steps from 0. Call before a token or before a pass over all tokens. */
@@ -59,8 +59,8 @@ static inline bool grammar_is_spent(const struct grammar_machine *m)
     return m->steps > GRAMMAR_STEPS;
 }
 
-/* Read one byte after those of `level` (below GRAMMAR_LEVELS); the result is level + 1. Returns
- * false if the byte is not allowed. */
+/* Read one byte after the bytes of `level` (below GRAMMAR_LEVELS); the result is at level + 1.
+ * Returns false if the byte is not allowed. */
 bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte);
 
 /* grammar_accepts returns true if the text up to `level` is complete. grammar_goes_on returns true
