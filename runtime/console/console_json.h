@@ -5,7 +5,7 @@
 
 #include "runtime/console/console.h"
 
-enum { CONSOLE_EVENT_BYTES = 1024 }; /* longest text of one format */
+enum { CONSOLE_EVENT_BYTES = 1024 }; /* longest text that one format makes */
 
 /* Return true if the console writes events, as it does between console_speak_json() and
  * console_speak_text(). */

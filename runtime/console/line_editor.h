@@ -23,7 +23,7 @@ enum {
 enum line_event {
     LINE_MORE,     /* the line is not finished */
     LINE_FINISHED, /* Enter */
-    LINE_TOO_LONG, /* Enter after a line that was too long: its beginning was read */
+    LINE_TOO_LONG, /* Enter after a line that was too long: only its beginning was read */
     LINE_ABORTED,  /* Ctrl-C */
     LINE_END,      /* Ctrl-D on an empty line */
     LINE_SILENT,   /* no byte came for too long; not returned by line_editor_take() */
@@ -36,7 +36,8 @@ struct line_editor {
     bool echo;        /* true: write typed text, because the far end does not echo */
     bool terminal;    /* the far end obeys control sequences; also set by the first key that only a
                        * terminal has */
-    bool plain;       /* the far end is not a terminal: keys that only a terminal has do nothing */
+    bool plain;       /* the far end is not a terminal: keys that exist only on a terminal do
+                       * nothing */
     uint32_t columns; /* width of the terminal; 0: LINE_DEFAULT_COLUMNS */
     uint32_t most_columns; /* width of a display that also shows the text; 0: no display */
 

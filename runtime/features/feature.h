@@ -236,7 +236,7 @@ static inline bool features_is_on(const struct features *f, enum feature_number 
 
 /* True if row i is on and has the hook. */
 #define FEATURE_HAS(f, i, hook) (((f)->on >> (i)&1) != 0 && (f)->rows[i]->hook != NULL)
-/* Call a hook of a start for each row, even for features that are off. features_ready ends with the
+/* Call a hook of a start for each row, even for features that are off. features_ready stops at the
  * first error. */
 void features_start(struct features *f);
 void features_planned(struct features *f, struct model_setup *setup);

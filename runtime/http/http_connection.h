@@ -10,7 +10,8 @@
 
 enum {
     HTTP_ANSWER_BYTES = 4096,     /* bytes of an answer's head */
-    HTTP_DROPPED_BYTES = 2 << 20, /* most dropped bytes of a body that comes after its answer */
+    HTTP_DROPPED_BYTES = 2 << 20, /* the most bytes that are dropped of a body that comes after the
+                                   * request's answer */
     HTTP_FILL_BYTES = 512,        /* least room for http_connection_fill; the most is 65535 */
 };
 
@@ -63,7 +64,7 @@ enum http_stage {
     HTTP_DROPS,   /* the answer is sent; the rest of the request's body is dropped */
     HTTP_SOCKET,  /* a WebSocket */
     HTTP_CLOSES,  /* written bytes are sent, then the connection ends */
-    HTTP_BROKEN,  /* ends now */
+    HTTP_BROKEN,  /* the connection ends now */
 };
 
 struct http_connection {
@@ -89,7 +90,7 @@ struct http_connection {
 void http_connection_open(struct http_connection *c, const struct http_site *site, void *user);
 void http_connection_close(struct http_connection *c);
 
-/* Take received bytes (n, may be 0). Returns how many were taken, which are fewer if the connection
+/* Take received bytes (n, may be 0). Returns how many were taken: fewer than n if the connection
  * has to answer first. Pass the rest again once http_connection_wants is true. */
 size_t http_connection_take(struct http_connection *c, const char *bytes, size_t n);
 
@@ -99,7 +100,7 @@ bool http_connection_wants(const struct http_connection *c);
 /* Return true if a request has begun to arrive. */
 bool http_connection_begun(const struct http_connection *c);
 
-/* Write bytes to send to `to` (room: HTTP_FILL_BYTES or more) and return how many, or 0 if there
+/* Fill `to` (room: HTTP_FILL_BYTES or more) with bytes to send. Return their number, or 0 if there
  * are none now. */
 size_t http_connection_fill(struct http_connection *c, char *to, size_t room);
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return true if a (n bytes) equals the text b, ignoring case. */
+/* Return true if text `a` (n bytes) equals text `b`, ignoring case. */
 bool http_same(const char *a, size_t n, const char *b);
 
 /* Return true if a line without its CRLF is a request line: a method, a target and a version

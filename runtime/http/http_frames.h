@@ -1,5 +1,5 @@
-/* WebSocket messages over bytes that arrive in any pieces. wslay reads the frames; fragments,
- * pings and end frames are handled here. Source: RFC 6455, sections 5 to 7. */
+/* WebSocket messages from bytes that arrive in pieces of any size. wslay reads the frames;
+ * fragments, pings and end frames are handled here. Source: RFC 6455, sections 5 to 7. */
 #ifndef INGOT_RUNTIME_HTTP_FRAMES_H
 #define INGOT_RUNTIME_HTTP_FRAMES_H
 
@@ -22,7 +22,7 @@ enum {
 };
 
 enum http_frames_event {
-    HTTP_FRAMES_WANT, /* more bytes */
+    HTTP_FRAMES_WANT, /* more bytes are needed */
     HTTP_FRAMES_DATA, /* a piece of a message */
     HTTP_FRAMES_END,  /* the other side closed, or broke a rule: an end frame is sent, and nothing
                       * more is read */
@@ -56,8 +56,8 @@ struct http_frames {
 bool http_frames_open(struct http_frames *f);
 void http_frames_close(struct http_frames *f);
 
-/* Pass n received bytes. The bytes must stay until http_frames_next returns HTTP_FRAMES_WANT, which
- * says that all are taken. */
+/* Pass n received bytes. The bytes must stay valid until http_frames_next returns HTTP_FRAMES_WANT,
+ * because only then are all of them taken. */
 void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
 
 /* Return the next event of the passed bytes. HTTP_FRAMES_DATA: *piece (*n, may be 0) is valid until
@@ -69,9 +69,9 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
 /* Once no message is waiting, send an end frame with that code, and nothing after it. */
 void http_frames_end(struct http_frames *f, uint16_t code);
 
-/* Write bytes to send to `to` (room >= 160): control frames, then the message (n bytes, or NULL) as
- * a frame. Sets *sent if the whole message is written. Returns how many bytes, or 0. Once a
- * message has begun, pass it unchanged in each call until it is sent. */
+/* Fill `to` (room >= 160) with bytes to send: control frames, then the message (n bytes, or NULL)
+ * as a frame. Sets *sent if the whole message is written. Returns the number of bytes in `to`. Once
+ * a message has begun, pass it unchanged in each call until it is sent. */
 size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
                         bool *sent);
 

@@ -41,7 +41,8 @@ struct http_version {
     char date[HTTP_TAG_BYTES]; /* Last-Modified */
 };
 
-/* Write the request for bytes [first, first + n), n > 0, of `version`; returns its length. */
+/* Write the request for bytes [first, first + n), n > 0, of `version`; returns the length of the
+ * request. */
 size_t http_range_ask(char text[HTTP_QUESTION_BYTES], const struct http_address *a,
                       const struct http_version *version, uint64_t first, uint64_t n);
 
@@ -65,7 +66,8 @@ struct http_range {
     uint64_t first, bytes; /* the range that was requested */
     uint8_t *to;           /* (bytes) */
     uint64_t got;
-    const struct http_version *known; /* the version that must come; with bytes 0 any is accepted */
+    const struct http_version *known; /* the version that the answer must have; if its `bytes` is 0,
+                                       * any version is accepted */
     struct http_version seen;         /* the version that this answer names */
 
     size_t head_bytes;
@@ -86,7 +88,7 @@ void http_range_begin(struct http_range *r, const struct http_version *known, ui
 /* Take bytes received on the connection. */
 void http_range_take(struct http_range *r, const char *bytes, size_t n);
 
-/* Take the end of the connection. */
+/* Call when the connection has ended. */
 void http_range_end(struct http_range *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading of HTTP/1.1 (and 1.0) requests from bytes that arrive in any pieces. A head is
+/* Reads HTTP/1.1 (and 1.0) requests from bytes that arrive in pieces of any size. A head is
  * collected line by line; each complete line is checked and then passed to llhttp. Bodies pass
  * through without a copy. Sources: RFC 9110, RFC 9112. */
 #ifndef INGOT_RUNTIME_HTTP_REQUEST_H

@@ -33,8 +33,8 @@ enum err adapter_check_base(const struct adapter_header *h, const struct adapter
  * tokens, and must not belong to an expert. */
 bool adapter_takes_role(enum ingot_role role);
 
-/* Return how many numbers A and B of a pair have, zeros included. adapter_type_bytes returns the
- * bytes of n numbers of a type, rounded up to ADAPTER_ALIGN. */
+/* Return how many numbers A or B of a pair contains, including the zeros of the padding.
+ * adapter_type_bytes returns the bytes of n numbers of a type, rounded up to ADAPTER_ALIGN. */
 uint64_t adapter_a_numbers(const struct adapter_pair *p);
 uint64_t adapter_b_numbers(const struct adapter_pair *p);
 uint64_t adapter_type_bytes(unsigned type, uint64_t n);

@@ -28,7 +28,7 @@ struct image {
                                            * adjacent */
     const uint32_t *expert_crcs;          /* (header->experts.count) */
     uint32_t first_row;                   /* index in expert_crcs of the first row (token 0) of the
-                                           * table per layer */
+                                           * table of per-layer embeddings */
     char error_message[96];               /* after an error: a message that names the field */
 };
 
@@ -38,10 +38,10 @@ struct image {
  * ERR_BAD_CHECKSUM, ERR_BAD_HEADER, ERR_UNSUPPORTED; img->error_message says what is wrong. */
 enum err image_check_header(struct image *img, const struct ingot_header *h, uint64_t file_bytes);
 
-/* These functions are parts of the checks. A packer calls them before it multiplies any numbers.
- * They check the parameters, n (at most INGOT_MAX_ROPES) ropes with n_factors factors, followed by
- * zeros, and the layers without the places of their weights. Errors: ERR_BAD_HEADER,
- * ERR_UNSUPPORTED. */
+/* These functions are parts of the checks. A packer calls them before it multiplies any numbers. In
+ * this order, they check: the parameters; n ropes with n_factors factors, and that all further
+ * ropes up to INGOT_MAX_ROPES are zeros; the layers, but not where their weights are. Errors:
+ * ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_params(struct image *img, const struct ingot_params *p);
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors);
@@ -121,8 +121,9 @@ uint32_t image_embedding_segment(const struct image *img);
 uint32_t image_layer_segment(const struct image *img, uint32_t layer);
 uint32_t image_head_segment(const struct image *img);
 
-/* Find a token's rows in the table per layer: where they begin in the file, their bytes and their
- * checksum. Only for a model that has this table. */
+/* Find a token's rows in the table of per-layer embeddings. image_table_row returns where they
+ * begin in the file, and sets *bytes; image_table_crc returns their checksum. Only for a model that
+ * has this table. */
 uint64_t image_table_row(const struct image *img, uint32_t token, size_t *bytes);
 uint32_t image_table_crc(const struct image *img, uint32_t token);
 
@@ -144,7 +145,7 @@ const char *image_role_name(unsigned role);
 const char *image_mixer_name(unsigned mixer);
 const char *image_ffn_name(unsigned ffn);
 
-/* "llama", "mistral", ..., or "unknown". */
+/* Return the name "llama", "mistral", ..., or "unknown". */
 const char *image_family_name(unsigned family);
 
 /* Return the name "f32", "q4_0", ..., as in types.def, or "unknown". */

@@ -51,8 +51,9 @@ enum err image_layer_ranges(const struct image_checked *c, const struct image_ra
 enum err image_check_attention(const struct image_checked *c);
 enum err image_check_recurrent(const struct image_checked *c);
 
-/* Check the table of segments after the table of layers. Then check the tensor table, and the
- * phases of the segments against the tensors. Errors: ERR_BAD_HEADER, ERR_UNSUPPORTED. */
+/* Call these in this order, after image_check_layers. The first checks the table of segments. The
+ * second checks the tensor table, and the phases of the segments against the tensors. Errors:
+ * ERR_BAD_HEADER, ERR_UNSUPPORTED. */
 enum err image_check_segments(struct image *img);
 enum err image_check_tensors(struct image *img);
 

@@ -5,9 +5,9 @@
 #include "runtime/image/signing.h"
 
 /* Check the block of a file of file_bytes bytes with n_parts parts: b has
- * signature_block_bytes(n_parts) bytes, 8-byte aligned. Success means that the key's owner
- * signed these digests; the data are not checked yet. ERR_NOT_SIGNED: error_message
- * (SIGNING_ERROR_MESSAGE_BYTES) is the message. */
+ * signature_block_bytes(n_parts) bytes, 8-byte aligned. Success means that the key's owner signed
+ * these digests; the data are not checked yet. ERR_NOT_SIGNED: error_message
+ * (SIGNING_ERROR_MESSAGE_BYTES) then says why. */
 enum err signature_check_block(const struct signing *g, const struct signature_block *b,
                                uint64_t file_bytes, uint32_t n_parts, char *error_message);
 

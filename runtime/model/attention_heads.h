@@ -16,7 +16,7 @@ void attention_query(const struct transformer *t, unsigned core, uint32_t head, 
                      float *q);
 
 /* Turn the key of a kv head and token, in its row of act.k, into the key to store. Returns the
- * key's value. */
+ * value that belongs to the key. */
 const float *attention_key_value(const struct transformer *t, uint32_t head, uint32_t token,
                                  float **key);
 

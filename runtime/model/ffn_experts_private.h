@@ -68,8 +68,8 @@ const uint8_t *expert_extent(const struct transformer *t, uint32_t i, uint32_t e
 /* Pass a barrier after which the whole expert is there. Returns false if it will not arrive. */
 bool expert_wait(const struct transformer *t, unsigned core, uint32_t i);
 
-/* Pass a barrier after which the part of an expert for its hidden values is there, unchecked. Only
- * for experts from the cache. */
+/* Pass a barrier after which the part of an expert that gives its hidden values is there, but not
+ * checked yet. Only for experts from the cache. */
 bool expert_wait_first(const struct transformer *t, unsigned core, uint32_t i);
 
 /* ffn_experts_next.c: predict what the next layer's router chooses, from this layer's x. After a

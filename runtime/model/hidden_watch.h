@@ -1,5 +1,5 @@
 /* A watcher sees the hidden states after the last norm, or changes them before the head reads them.
- * Code that learns from a model and adapts it uses this (transformer_watch). */
+ * Code that learns from a model, and adapts the model, uses watchers (transformer_watch). */
 #ifndef INGOT_RUNTIME_HIDDEN_WATCH_H
 #define INGOT_RUNTIME_HIDDEN_WATCH_H
 

@@ -27,15 +27,15 @@ struct layer_block {
     /* Returns the bytes of act.work that a token needs. NULL means 0. */
     size_t (*work_bytes)(const struct ingot_params *p, const struct ingot_layer *l);
 
-    /* Compute this core's part of y = block(x). x is act.norm (n_tokens, dim), also in the
-     * quantized forms of act for `reads`, and does not change. act.out gets this core's rows of y
-     * for every token, as layer_multiply distributes them. All cores pass a barrier before the
-     * call. Return false if a part of the weights will not arrive. */
+    /* Compute this core's part of y = block(x). x is act.norm (n_tokens, dim) and does not change;
+     * for `reads`, act also has its quantized forms. act.out gets this core's rows of y for every
+     * token, as layer_multiply distributes them. All cores pass a barrier before the call. Return
+     * false if a part of the weights will not arrive. */
     bool (*run)(const struct transformer *t, unsigned core);
 
-    /* Do only the part of `run` that adds to the state, for the same x; if t->has_keys is set,
-     * run leaves this part out. NULL if the parts cannot be separated. All weights of the layer
-     * must be present, because this does not wait. */
+    /* Do only the part of `run` that adds to the state, for the same x; if t->has_keys is set, run
+     * leaves this part out. NULL if the parts cannot be separated. All weights of the layer must be
+     * present, because this function does not wait. */
     void (*keys)(const struct transformer *t, unsigned core);
 };
 
@@ -55,20 +55,21 @@ void layer_enter(struct transformer *t, uint32_t layer);
 /* Set the adapters of all current parts to a layer, or to none (INGOT_NO_LAYER). */
 void layer_enter_adapters(const struct transformer *t, uint32_t layer);
 
-/* Compute the first half of adapters for tokens [first, last) of an input that the matrices in
+/* Compute the first half of the adapters for tokens [first, last) of an input that the matrices in
  * these roles multiply. */
 void layer_shrink(const struct transformer *t, uint64_t roles, const struct linear_input *in,
                   size_t first, size_t last);
 
-/* Compute the second half of adapters. Add it to rows [r, r + n) of w's result y, which have just
- * been computed. Experts have no adapters, because their inputs are not the pass's tokens. */
+/* Compute the second half of the adapters, and add it to rows [r, r + n) of w's result y, which
+ * have just been computed. Experts have no adapters, because their inputs are not the pass's
+ * tokens. */
 void layer_expand(const struct transformer *t, const struct ingot_tensor *w, size_t r, size_t n,
                   float *y, size_t y_stride, const struct linear_input *in);
 
 /* Run the layer, whose weights are at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
-/* Together these do the same as layer_run. All weights of the layer must be present.
+/* Together these two functions do the same as layer_run. All weights of the layer must be present.
  * layer_run_first computes the part for the states, for every token. layer_run_rest computes the
  * rest, without that part (t->has_keys), for the tokens that continue. */
 void layer_run_first(const struct transformer *t, unsigned core);
@@ -142,8 +143,8 @@ void layer_share_tokens(const struct transformer *t, unsigned core, size_t *firs
 /* Set [*first, *last) to the tokens that this core prepares, its share or the only token. */
 void layer_own_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
-/* Return the floats from one token's row to the next in an input of the role's matrix. A gemm needs
- * the quantized rows without gaps, and layers differ in width. */
+/* Return the number of floats from one token's row to the next in an input of the role's matrix. A
+ * gemm needs the quantized rows without gaps, and layers differ in width. */
 size_t layer_stride(const struct transformer *t, enum ingot_role role);
 
 /* Write zeros beyond the columns of the role's matrix, in this core's rows. An earlier, wider layer

@@ -6,16 +6,16 @@
 #include "runtime/image/image.h"
 #include "runtime/model/layer_state.h"
 
-/* Check that the kinds of every layer are listed, that the layer has the tensors that they need,
- * and that they wait wherever a phase of the layer begins. `image` has passed the reader's checks.
- * After ERR_UNSUPPORTED image->error_message names the layer. */
+/* For every layer, check that its kinds are listed, that it has the tensors that the kinds need,
+ * and that the kinds wait wherever a phase of the layer begins. `image` has passed the reader's
+ * checks. After ERR_UNSUPPORTED image->error_message names the layer. */
 enum err layer_check(struct image *image);
 
 /* Return the most bytes of work space that a token needs in a layer, besides the activations. */
 size_t layer_work_bytes(const struct image *image);
 
-/* Return how many states a sequence has: one for each layer and, if a layer has a second mixer, as
- * many again. */
+/* Return how many states a sequence has: one for each layer or, if any layer has a second mixer,
+ * two for each layer. */
 uint32_t layer_state_count(const struct image *image);
 
 /* Return the kind of state number i, or state_none if the layer has no state. */

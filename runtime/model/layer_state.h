@@ -1,7 +1,7 @@
-/* The state of one layer for a sequence is keys and values for attention, and a matrix or some rows
- * for a recurrent mixer. Every kind has a table of the same operations. A session owns the states
- * and knows how many tokens are in them; the session cuts, saves and loads them. Only core 0 calls
- * these operations, outside workers_run. */
+/* The state of one layer for a sequence is keys and values for attention, and some rows, with or
+ * without matrices, for a recurrent mixer. Every kind has a table of the same operations. A session
+ * owns the states and knows how many tokens are in them; the session cuts, saves and loads them.
+ * Only core 0 calls these operations, outside workers_run. */
 #ifndef INGOT_RUNTIME_LAYER_STATE_H
 #define INGOT_RUNTIME_LAYER_STATE_H
 
@@ -58,8 +58,8 @@ struct layer_state_kind {
      * is always ready. */
     enum err (*enter)(struct layer_state *st, uint32_t position);
 
-    /* Called when the layer is computed, and `end` tokens are in the state. Errors: those of enter.
-     * NULL if the kind has nothing to do. */
+    /* Called after the layer was computed, when `end` tokens are in the state. Errors: those of
+     * enter. NULL if the kind has nothing to do. */
     enum err (*leave)(struct layer_state *st, uint32_t end);
 
     /* Remember the state, which holds n tokens, so that `cut` can return to it. NULL if `cut` can

@@ -1,9 +1,9 @@
-/* Adapters in use on a model compute y = W x + sum s B (A x), one after the other. The core that
- * prepares x for the matrix also computes the first half, u = s A x. The core that computes rows of
- * the result adds the second half, y += B u. Adapters need no further barrier; a model without
- * adapters spends one test on them. To get the same bits everywhere, the order is fixed: A x is a
- * gemv of floats, and is multiplied by s; then expand_f32 adds B u, one adapter after the other,
- * before the bias is added. */
+/* A model with adapters in use computes y = W x + sum s B (A x), one adapter after the other. The
+ * core that prepares x for the matrix also computes the first half, u = s A x. The core that
+ * computes rows of the result adds the second half, y += B u. Adapters need no further barrier; a
+ * model without adapters spends one test on them. To get the same bits everywhere, the order is
+ * fixed: A x is a gemv of floats, and is multiplied by s; then expand_f32 adds B u, one adapter
+ * after the other, before the bias is added. */
 #ifndef INGOT_RUNTIME_LORA_H
 #define INGOT_RUNTIME_LORA_H
 
@@ -52,7 +52,8 @@ struct lora {
     uint8_t first[INGOT_N_ROLES + 1];
 };
 
-/* Return the floats of a token's row of u, for adapters whose most_ranks sum to `ranks`. */
+/* Return the number of floats in a token's row of u, for adapters whose most_ranks sum to
+ * `ranks`. */
 uint32_t lora_stride(uint32_t ranks);
 
 /* Return a CRC of the adapters in use, their scales and order, or 0 for none. l may be NULL. */
@@ -72,7 +73,7 @@ void lora_shrink(const struct lora *l, const struct kernels *k, const struct act
                  uint64_t roles, const struct linear_input *in, size_t first, size_t last);
 
 /* Add adapters to rows [first, first + n) of the result of the role's matrix, at y (tokens,
- * y_stride); first % 8 == 0. lora_shrink has taken the input. */
+ * y_stride); first % 8 == 0. Call lora_shrink for the same input first. */
 void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
                  size_t n, float *y, size_t y_stride, const struct linear_input *in);
 

@@ -26,7 +26,7 @@
 enum {
     MODEL_ERROR_MESSAGE_BYTES = 400,
     MODEL_MOST_GUESSES = 8, /* the most guessed tokens in one pass */
-    MODEL_LEARN_ROWS = 4,   /* rows of logits in a step of practice; guesses need more */
+    MODEL_LEARN_ROWS = 4,   /* rows of logits in a step of practice; guessed tokens need more */
     MODEL_DRAFT_CHUNK = 32, /* the most prompt tokens that a draft computes in one pass */
 };
 
@@ -35,7 +35,7 @@ enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES 
 struct model_setup {
     struct memory_range ram; /* the arena */
     const struct file *file; /* outlives the model; if an io_core can serve the file's device, a
-                              * core may leave the workers to do so */
+                              * core may stop being a worker and serve the device */
     struct workers *workers; /* started */
     const struct kernels *kernels;
     const struct signing *signing; /* key with which the file must be signed, or NULL if no
@@ -48,7 +48,7 @@ struct model_setup {
     const struct file *use_file;  /* counts of the model's experts (expert_use.h), or NULL */
     struct plan_rates rates;      /* rates of the machine, if they are known */
     bool calibrate;               /* measure the rates for the plan, except for a draft */
-    enum model_guesses guesses;   /* whether the plan has room for the logits of guesses */
+    enum model_guesses guesses;   /* whether the plan has room for the logits of guessed tokens */
     stream_progress_fn *progress; /* called while opening and loading; may be NULL */
     void *progress_context;
     /* Returns the bytes of ARENA_SCRATCH that a session needs besides its ids. */
@@ -64,7 +64,8 @@ struct model_setup {
     uint32_t spare_sequences; /* add up to this many sessions, if they leave nearly as much memory
                                * for weights */
     bool draft;               /* the model is a draft: all in memory, without texts of its own, with
-                         * a short chunk and at most its model's context */
+                               * a short chunk, and with at most the context of the model for which
+                               * it guesses */
 };
 
 struct model {
@@ -75,9 +76,9 @@ struct model {
     struct signature signature; /* read if setup->signing is set */
     struct tokenizer tokenizer;
     struct plan_request request;  /* the request for which the plan was made */
-    struct plan_rates lent_rates; /* of request.rates.lent */
+    struct plan_rates lent_rates; /* request.rates.lent points to these rates */
     bool measured_late;           /* the rates were measured after loading */
-    struct plan_use used;         /* of request.use */
+    struct plan_use used;         /* request.use points to this */
     struct expert_use use;        /* reads or writes counts for a plan or /save */
     enum err use_error;           /* result of reading setup->use_file; the message is
                                    * use.error_message */

@@ -4,8 +4,8 @@
 
 #include "runtime/model/model.h"
 
-/* Set m->error_message to the file's name and the message or, if that is "", the error's own text.
- * Returns error. */
+/* Set m->error_message to the file's name and the message. If the message is "", use the error's
+ * own text. Returns error. */
 enum err model_refuse(struct model *m, enum err error, const char *error_message);
 
 /* Fill m->image with the header and tables of m->file. Check header and tables, and the signature

@@ -1,8 +1,8 @@
 /* Makes a pass leave tokens out. In the last layer that writes a state, only tokens whose results
- * are needed continue after keys and values. The results of most prompt tokens are not needed, so
- * the rest of that layer (queries, attention, output, feed-forward) would be wasted on them. No bit
- * of a result changes, because a token's results do not depend on other tokens in its pass
- * (docs/DESIGN.md, "One result everywhere"). */
+ * are needed continue once the keys and values are computed. The results of most prompt tokens are
+ * not needed, so the rest of that layer (queries, attention, output, feed-forward) would be wasted
+ * on them. No bit of a result changes, because a token's results do not depend on other tokens in
+ * its pass (docs/DESIGN.md, "One result everywhere"). */
 #ifndef INGOT_RUNTIME_NARROW_H
 #define INGOT_RUNTIME_NARROW_H
 

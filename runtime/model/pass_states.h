@@ -9,8 +9,8 @@
 void pass_states_mark(const struct transformer *t, uint32_t layer);
 void pass_states_put_back(const struct transformer *t, uint32_t layer);
 
-/* Wait until the states may be read and written. Later report that they hold the pass's tokens.
- * Errors: those of the card that holds pages of the states. */
+/* _enter waits until the states may be read and written. _leave later reports that the states hold
+ * the pass's tokens. Errors: those of the card that holds pages of the states. */
 enum err pass_states_enter(const struct transformer *t, uint32_t layer);
 enum err pass_states_leave(const struct transformer *t, uint32_t layer);
 

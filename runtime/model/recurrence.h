@@ -1,8 +1,8 @@
 /* Common parts of the mixers with a recurrent state. The recurrence is computed token by token, as
  * it is defined, even in a prompt. All matrices run over the chunk. Then the core that owns a
- * channel or column steps convolution and state from token to token. A column of a state does not
- * depend on other columns, so no sum crosses cores, and any number of cores, tokens or passes gives
- * the same bits.
+ * channel or column advances convolution and state from token to token. A column of a state does
+ * not depend on other columns, so no sum crosses cores, and any number of cores, tokens or passes
+ * gives the same bits.
  *
  * On every core call recurrence_copy, pass a barrier, call recurrence_begin, then
  * recurrence_convolve for the core's channels, and compute the columns of its heads. */
@@ -26,7 +26,7 @@ struct recurrence_rows {
     size_t stride;
 };
 
-/* Return the floats of a row of n, padded like the input of a matrix. */
+/* Return the number of floats in a row of n numbers that is padded like the input of a matrix. */
 static inline size_t recurrence_stride(size_t n)
 {
     return (n + 31) / 32 * 32;

@@ -38,8 +38,8 @@ enum { TRANSFORMER_PARTS = 8 }; /* the most sequences of a pass */
 struct transformer_part {
     uint32_t first, n;          /* index in the pass of the part's first token; number of the part's
                                  * tokens */
-    uint32_t position;          /* position of the first token; each state has as many tokens before
-                                 * the pass */
+    uint32_t position;          /* position of the first token, and so the number of tokens in each
+                                 * state before the pass */
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters in use on the sequence, or NULL */
     bool is_long;               /* all keys of the sequence have LongRoPE's long factors */
@@ -120,9 +120,9 @@ struct transformer_pass {
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 
-/* Compute the logits (n, vocab) f32 of tokens [first, first + n) of the last pass. None may be
- * skipped. Rows are act.logits_stride apart and valid until the next call; n <= the plan's
- * logits_rows. If the head is tiled, call this only once for each pass. Errors: those of the
+/* Compute the logits (n, vocab) f32 of tokens [first, first + n) of the last pass. None of these
+ * may be a skipped token. Rows are act.logits_stride apart and valid until the next call; n <= the
+ * plan's logits_rows. If the head is tiled, call this only once for each pass. Errors: those of the
  * stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
@@ -158,8 +158,8 @@ void transformer_logits_of_rows(const struct transformer *t, const float *hidden
  * change it. */
 void transformer_adapt(const struct transformer *t, float *hidden);
 
-/* Return true if no adapter is in use, so that the logits of rows are close to those of
- * transformer_logits_of. */
+/* Return true if no adapter is in use, so that transformer_logits_of_rows gives nearly the same
+ * logits as transformer_logits_of. */
 static inline bool transformer_is_plain(const struct transformer *t)
 {
     return t->lora == NULL;

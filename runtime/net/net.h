@@ -75,8 +75,8 @@ void net_poll(struct net *n);
 struct block_device *net_fetch(struct net *n, const char *address, const char **why);
 void net_fetch_forget(struct net *n);
 
-/* Return true once after each change of an address. The addresses as text: IPv4, and IPv6 with a
- * router's prefix; "" means none yet. */
+/* Return true once after each change of an address. net_address and net_address6 return addresses
+ * as text: IPv4, and IPv6 with a router's prefix; "" means none yet. */
 bool net_address_changed(struct net *n);
 const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);

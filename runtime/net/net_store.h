@@ -12,7 +12,8 @@
 enum {
     NET_STORE_FILES = 3, /* the model, its draft, and a file that replaces one of them */
     NET_STORE_LINKS =
-        4, /* connections, each with one request: lwIP's window is small, so several are faster */
+        4, /* connections, each with one request: lwIP's window is small, so several connections are
+            * faster than one */
     NET_STORE_JOBS = 16,            /* jobs that wait or are in progress */
     NET_STORE_SECTORS = 256,        /* sectors of one request, few enough for a slow network to
                                      * finish in time */
@@ -45,7 +46,7 @@ struct net_file {
 struct net_job {
     struct net_file *file;         /* NULL: free */
     struct block_request *request; /* NULL: the file is being opened */
-    uint32_t order;                /* lower: asked earlier */
+    uint32_t order;                /* a job that was added earlier has a lower number */
     bool linked;                   /* a connection works on the job */
     uint64_t first, bytes, got;
     uint8_t *to;
@@ -56,7 +57,7 @@ struct net_link {
     struct net *net;
     enum net_link_state { NET_LINK_FREE, NET_LINK_CONNECTS, NET_LINK_OPEN } state;
     struct tcp_pcb *pcb;   /* NULL: lwIP has dropped the connection */
-    struct net_file *file; /* the file for whose server it is open */
+    struct net_file *file; /* the connection leads to this file's server */
     struct net_job *job;   /* NULL: no job */
     bool used;             /* a complete answer has arrived */
     bool over;             /* the server sends no more */
@@ -74,7 +75,8 @@ struct net_store {
 
 /* Add a job (to, first, bytes, request) for the file. Returns false if there are too many jobs. */
 bool net_store_add(struct net_file *f, const struct net_job *job);
-/* End the file's jobs without an answer. The caller may use their memory again. */
+/* End the file's jobs with an error, without waiting for answers. The caller may use the jobs'
+ * memory again. */
 void net_store_forget(struct net_file *f);
 bool net_store_works(const struct net_store *s);
 

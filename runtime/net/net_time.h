@@ -27,7 +27,7 @@ struct net_time {
     bool asks;
     ip4_addr_t fixed; /* the server that time= names; "any" if it names none */
     uint16_t port;
-    ip4_addr_t servers[NET_TIME_SERVERS]; /* of DHCP */
+    ip4_addr_t servers[NET_TIME_SERVERS]; /* named by DHCP */
     unsigned n_servers;
     unsigned refused;    /* bit i: server i does not want to be asked */
     unsigned turn;       /* server for the next question */
@@ -43,7 +43,7 @@ struct net_time {
     ip4_addr_t from;  /* the server that reported the date */
 };
 
-/* Read the option's value `how`, or NULL. Returns false if the value is wrong. */
+/* Read the option's value `how`, which may be NULL. Returns false if the value is wrong. */
 bool net_time_read(struct net_time *t, const char *how);
 /* Return true if a question is due; net_time_ask sends it with this nonce. */
 bool net_time_is_due(const struct net *n);

@@ -134,9 +134,9 @@ struct options_kv {
 #define OPTIONS_IN_sampler(...)
 #define OPTIONS_MEMBER(group, member, type) OPTIONS_IN_##group(OPTIONS_TYPE_##type member;)
 
-/* Which model, and its layout. Texts: "" means none. adapters 0 means as much as the given adapters
- * need, and ctx 0 means the model's own. beams 1 means sampling. mem 0 means all memory that is
- * left. */
+/* Which model, and its layout. Texts: "" means none. adapters 0 means as much memory as the given
+ * adapters need, and ctx 0 means the model's own context. beams 1 means sampling. mem 0 means all
+ * memory that is left. */
 struct options_load {
 #undef OPTIONS_IN_load
 #define OPTIONS_IN_load(...) __VA_ARGS__
@@ -157,8 +157,8 @@ struct options_acting {
 #define OPTIONS_IN_acting(...)
 };
 
-/* The input of a reply, and what ends the reply. n: 0 means until the model ends or the context is
- * full. */
+/* The input of a reply, and what ends the reply. n 0 means that the reply goes on until the model
+ * ends it or the context is full. */
 struct options_reply {
 #undef OPTIONS_IN_reply
 #define OPTIONS_IN_reply(...) __VA_ARGS__
@@ -170,9 +170,9 @@ struct options_reply {
     uint32_t n_stops;
 };
 
-/* cores 0 means all, isa "" the best of the CPU, and dmaend 0 the hardware's limit. watchdog has
- * seconds, if given. keyboard is an enum keyboard_layout_name of board/keyboard.h. net "" means no
- * network. name, token and time are "" if not given. */
+/* cores 0 means all, isa "" the best of the CPU, and dmaend 0 the hardware's limit. watchdog is in
+ * seconds; 0 means none. keyboard is an enum keyboard_layout_name of board/keyboard.h. net "" means
+ * no network. name, token and time are "" if not given. */
 struct options_machine {
 #undef OPTIONS_IN_machine
 #define OPTIONS_IN_machine(...) __VA_ARGS__
@@ -192,7 +192,8 @@ struct options_line {
 #undef OPTIONS_IN_line
 #define OPTIONS_IN_line(...)
     bool locked;        /* the line is locked now; commands change this */
-    uint32_t silence_s; /* silence that ends mode=json, set by /mode json SECONDS; 0: no limit */
+    uint32_t silence_s; /* seconds of silence after which mode=json ends, set by /mode json SECONDS;
+                         * 0: no limit */
 };
 
 /* Output in addition to replies. */
@@ -216,8 +217,9 @@ struct options_feature {
 };
 
 struct options {
-    struct option_set given;   /* ask options_given() */
-    struct option_set refused; /* options whose value could not be used; ask options_refused() */
+    struct option_set given;   /* read it with options_given() */
+    struct option_set refused; /* options whose value could not be used; read it with
+                                * options_refused() */
     struct options_load load;
     struct options_acting acting;
     struct options_reply reply;
@@ -268,7 +270,8 @@ static inline struct speculative_params options_speculative(const struct options
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
 /* Parse a preset: options that are already in o->given are skipped. If `running` is true, set only
- * options that may change after the start; the report says that others need a start. */
+ * options that may change after the start; for each other option, the report says that it needs a
+ * start. */
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
 
@@ -284,9 +287,9 @@ enum err options_set(struct options *o, const char *name, const char *value,
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
-/* Set all sampling options that were not given to the model's defaults, or to the program's
- * defaults if the model has none. These options still count as not given, so that the next model's
- * defaults replace them. */
+/* Each sampling option that was not given gets the model's default, or the program's default if the
+ * model has none. These options still count as not given, so that the next model's defaults replace
+ * them. */
 void options_take_sampling(struct options *o, const struct ingot_sampling *model);
 
 /* Return the sampling options that were given, in the form of a model's defaults. */

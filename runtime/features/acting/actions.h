@@ -70,7 +70,7 @@ struct actions {
     const struct platform *platform;
     struct pins pins;
     struct sensors sensors;
-    unsigned n; /* number of actions, or 0 */
+    unsigned n; /* number of actions */
     struct action list[ACTIONS_MOST];
     uint32_t a_minute; /* the most actions a minute, or 0 for no limit */
     uint32_t n_times;  /* number of actions done so far; `times` says when the latest were done, in

@@ -52,8 +52,8 @@ size_t chat_branch_bytes(void);
 
 /* Make room for n <= CHAT_BRANCHES_MOST sequences besides the current one, and for a search with
  * `beams` beams (beams.h) if this number is 2 or more. The room is in the arena of the chat's
- * model; its plan must have counted chat_kept_sequences(n, beams). Call after chat_open. Returns
- * false if there can be no beams, because beams cannot share the states of this session's
+ * model; the model's plan must have counted chat_kept_sequences(n, beams). Call after chat_open.
+ * Returns false if there can be no beams, because beams cannot share the states of this session's
  * layers. */
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
 uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams);

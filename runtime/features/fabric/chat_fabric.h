@@ -29,7 +29,7 @@ static inline struct fabric_state *fabric_of(const struct chat *c)
 /* Practice of a memory may take this many multiplications, half a second on a PC's core. */
 #define CHAT_FABRIC_BUDGET 16000000000u
 enum {
-    CHAT_FABRIC_HEADS = 8 /* the limit is at least 8 passes over the whole head for a token */
+    CHAT_FABRIC_HEADS = 8 /* practice may always take 8 passes over the whole head for a token */
 };
 
 /* Set up the fabric after chat_learn_open returned true. */

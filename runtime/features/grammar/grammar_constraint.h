@@ -25,7 +25,7 @@ struct grammar_constraint {
     const struct tokenizer *tokenizer;
     uint32_t vocab;
     bool on;    /* a grammar is in use */
-    bool spent; /* the reply ended because a token took more than GRAMMAR_STEPS */
+    bool spent; /* the reply ended because a token took more than GRAMMAR_STEPS steps */
     struct grammar grammar;
     void *memory;                    /* (INGOT_GRAMMAR_BYTES) the compiled grammar */
     struct grammar_machine *machine; /* NULL without memory for grammars */

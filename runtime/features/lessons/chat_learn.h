@@ -21,7 +21,7 @@ enum {
 };
 
 struct lessons_state {
-    bool learns;   /* chat_learn_open */
+    bool learns;   /* chat_learn_open succeeded */
     uint32_t room; /* the number of examples for which the plan has room */
     struct lessons lessons;
     uint32_t told_to_go;        /* number of lessons that a refused command drops if it is
@@ -31,8 +31,8 @@ struct lessons_state {
     uint32_t *kept_ids;         /* (context) ids of the conversation, during a lesson */
     uint64_t began;             /* when the steps of a lesson began, in ticks */
     uint64_t (*now)(const struct chat *c); /* the fabric's clock, or NULL */
-    void (*also_told)(struct chat *c);     /* the policy's text at the beginning of /learned, or
-                                        * NULL */
+    void (*also_told)(struct chat *c);     /* prints the policy's text at the beginning of /learned;
+                                            * NULL: no text */
 };
 
 static inline struct lessons_state *lessons_of(const struct chat *c)
@@ -49,9 +49,8 @@ struct chat_lesson {
     bool wins;         /* each token of the answer is now the likeliest, by CHAT_LEARN_MARGIN */
     bool only_watched; /* /good took no step, because other answers would have become worse */
     bool taken_back;   /* nothing was changed, because other answers would have become worse */
-    uint32_t halvings; /* how often the change (/good) or the places (/bad) were halved */
-    bool by_words;     /* fabric: the note does not fit and is only found by its
-                   * words */
+    uint32_t halvings; /* how often the change (/good) or the number of places (/bad) was halved */
+    bool by_words;     /* fabric: the note does not fit and is found only by its words */
     bool takes_long;   /* fabric: practice took too long, so some notes are not fully
                      * practised */
     bool replaces;     /* fabric: the note replaces an earlier note */

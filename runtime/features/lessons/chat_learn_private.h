@@ -9,7 +9,7 @@
 #define CHAT_LEARN_MARGIN 1.0f
 /* A token of a bad reply gives way to another token whose logit is at most CHAT_LEARN_NEARLY lower.
  * The step aims at a logit that is 2 * CHAT_LEARN_BEHIND below the other token's logit. If that
- * step is not good, a second one aims at CHAT_LEARN_BEHIND / 2 below it. */
+ * step is rejected, a second step aims at CHAT_LEARN_BEHIND / 2 below the other's. */
 #define CHAT_LEARN_NEARLY 3.0f
 #define CHAT_LEARN_BEHIND 0.5f
 /* If a token no longer wins, a step raises its logit above the winner's by this much. */
@@ -39,7 +39,7 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n);
  * answer's tokens, *n <= CHAT_LEARN_ANSWER_TOKENS in all. */
 enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
                                const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n);
-/* Return the token after an answer, which ends a turn. */
+/* Return the token that follows an answer and ends the turn. */
 uint32_t chat_learn_end(const struct chat *c);
 
 /* Take a step from h and its logits. If `feels` is true, the EWC penalty counts the example.
@@ -62,7 +62,8 @@ void chat_learn_settle(struct chat *c, const struct learner_totals *before,
 /* The examples that a rating must not harm. */
 struct chat_learn_watch {
     uint8_t well[LESSONS_MOST_ROOM / 8];  /* a bit for each example that must stay well */
-    uint32_t given_up[CHAT_LEARN_YIELDS]; /* tokens that may not win at the places of a bad reply */
+    uint32_t given_up[CHAT_LEARN_YIELDS]; /* tokens that must not win at the places of a bad
+                                           * reply */
 };
 
 /* Watch the examples that are well. An example is well if the token with the largest logit is the

@@ -39,7 +39,7 @@ bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 void ewc_sample(struct ewc *e, const float *gradient);
 
 /* Make the present weights the anchor of the EWC penalty. If EWC_MOST_TASKS have ended, return
- * false and leave the anchor. */
+ * false and leave the anchor unchanged. */
 bool ewc_end_task(struct ewc *e, const float *weights);
 
 /* w = (w - rate g + p F anchor) / (1 + p F), p = |rate| lambda stiff */

@@ -34,7 +34,8 @@ struct lessons_note {
     uint16_t n;         /* number of the lesson's examples */
     uint8_t kind;       /* enum lesson_kind */
     uint8_t spoke;      /* the gate opened in the current reply */
-    uint8_t text_bytes; /* bytes of `text`, the question or what came before the rated reply */
+    uint8_t text_bytes; /* bytes of `text`, which is the question, or the text before the rated
+                         * reply */
     char text[LESSONS_TEXT_BYTES];
 };
 
@@ -44,7 +45,7 @@ struct lessons {
     bool gated;
     uint32_t dim, row_floats;
     uint32_t room;     /* the most examples; the most notes are room / LESSONS_NOTE_SHARE */
-    uint32_t n, first; /* number of examples, and index of the current lesson's first */
+    uint32_t n, first; /* number of examples, and index of the current lesson's first example */
     uint32_t n_notes;  /* number of lessons that still have examples, oldest first */
     struct lessons_note *notes;
     float *hidden;      /* (room, dim) normed hidden states, not adapted */
@@ -123,7 +124,7 @@ typedef enum err lessons_move_fn(void *context, void *memory, size_t bytes);
 /* Move everything that was learnt, in this order: counts, weights, EWC penalty, examples, notes. If
  * `loads` is true, this fills memory from the file; trust the result only after lessons_are_sound.
  * No lesson can be undone afterwards. Errors: ERR_BAD_MODEL for impossible counts, and those of
- * move. After an error of a load, call lessons_clear. */
+ * move. If a load fails, call lessons_clear. */
 enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context);
 /* Return true if all weights are finite and within a step's limits, all targets are in the model's
  * vocabulary, and each example belongs to a note. */

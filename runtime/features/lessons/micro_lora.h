@@ -67,7 +67,7 @@ float micro_lora_slope(const struct micro_lora_head *head, float logit);
  * these two rows have an error, the derivative of the margin. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
 
-/* Return the token that a random number from 0 to 1 draws. */
+/* Draw a token at random and return it. `at` is a random number from 0 to 1. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
 /* Compute the gradient at (h, e), both (dim), in the layout of the weights. */

@@ -1,6 +1,6 @@
 /* Computes with vectors of floats, for learning. The code uses only + - * / and sqrt, in a fixed
  * order and without fma, so that a step has the same bits on every ISA. Sums use several lanes, so
- * that a compiler may still use vectors. */
+ * that a compiler may still use vector instructions. */
 #ifndef INGOT_RUNTIME_LEARN_VECTOR_H
 #define INGOT_RUNTIME_LEARN_VECTOR_H
 

@@ -1,7 +1,8 @@
 /* Operations that a reply requests with tags: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and
  * `<|mem_forget|>NAMESPACE<|mem_end|>`. runtime/text/hidden_tags.h hides the tags.
  *
- * The operations run after the reply (chat_fabric.h), because learning would change its logits. */
+ * The operations run after the reply (chat_fabric.h), because learning would change the logits of
+ * the reply. */
 #ifndef INGOT_RUNTIME_MEMORY_TAGS_H
 #define INGOT_RUNTIME_MEMORY_TAGS_H
 

@@ -18,8 +18,8 @@ struct chat_policy {
     struct policy_choice choice;
     uint8_t took[POLICY_HEADS]; /* the choices for the latest turn */
     float throughput;           /* the reply's throughput, as in struct policy_state */
-    float temp;                 /* saved parameter of the sampler */
-    bool timed;                 /* saved parameter of guesses */
+    float temp;                 /* the sampler's temperature before the policy changed it */
+    bool timed;                 /* speculative.timed before the policy changed it */
     uint32_t computed;          /* tokens of the prompt that were computed before the
                                  * choice */
     uint64_t start;
@@ -39,8 +39,8 @@ void chat_policy_open(struct chat *c);
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 
-/* First judge the latest turn. Then save the experience to a file, or load another in its place.
- * Errors: those of saved_chat_write and saved_chat_read, with io->error_message. */
+/* First judge the latest turn. Then save the experience to a file, or load an experience in its
+ * place. Errors: those of saved_chat_write and saved_chat_read, with io->error_message. */
 enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct file *file,

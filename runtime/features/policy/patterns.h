@@ -1,6 +1,6 @@
-/* Patterns are kinds of turns with their quality. A pattern is a direction of mean hidden states
- * and is found by its cosine. A turn is merged into a very similar pattern. If there is no room,
- * the least useful pattern is dropped. */
+/* Patterns are kinds of turns, each with a quality. A pattern is a direction of mean hidden states,
+ * and is found by cosine similarity. A turn is merged into a very similar pattern. If there is no
+ * room, the least useful pattern is dropped. */
 #ifndef INGOT_RUNTIME_LEARN_PATTERNS_H
 #define INGOT_RUNTIME_LEARN_PATTERNS_H
 
@@ -31,8 +31,8 @@ size_t patterns_bytes(uint32_t dim, uint32_t room);
 /* memory: aligned for floats. */
 void patterns_open(struct patterns *p, void *memory, uint32_t dim, uint32_t room);
 
-/* Find the nearest patterns, the best first. If patterns are equal, the older comes first. Counts a
- * use of each. key (dim) has any length. Returns how many patterns were found. */
+/* Find the nearest patterns, the best first. If patterns are equal, the older comes first. Adds 1
+ * to the uses of each. key (dim) has any length. Returns how many patterns were found. */
 uint32_t patterns_find(struct patterns *p, const float *key, struct pattern_found *found);
 
 /* Add a turn. Returns the index of the pattern with the turn: an old pattern if the cosine is above

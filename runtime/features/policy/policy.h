@@ -47,7 +47,8 @@ struct policy_state {
 struct policy_choice {
     uint8_t choice[POLICY_HEADS]; /* 0 is the default */
     float sure[POLICY_HEADS];     /* probability of the choice */
-    uint8_t own[POLICY_HEADS];    /* the choice without triggers, because triggers teach nothing */
+    uint8_t own[POLICY_HEADS];    /* the choice without triggers, from which the network learns:
+                                   * triggers teach nothing */
 };
 
 /* A past turn has the facts before it, the choices, and the result. */
@@ -69,7 +70,7 @@ struct turn_signs {
 uint8_t policy_choices(enum policy_head head); /* 2 or 3 choices */
 
 void policy_open(struct policy *p, unsigned seed);
-void policy_begin(struct policy *p); /* a conversation */
+void policy_begin(struct policy *p); /* call when a conversation begins */
 
 /* Choose for a turn, and advance the state to the next turn. Triggers override what was learnt: at
  * a pressure above .9 the context is the smallest, and at a throughput below .5 a draft
@@ -78,8 +79,9 @@ void policy_choose(struct policy *p, const struct policy_state *state,
                    struct policy_choice *choice);
 
 /* Return the loss of a trajectory, (quality - 1/2) times the sum of -log p of the choices, and its
- * gradient in *g (which may be NULL). A good turn makes its choices more likely, a bad turn the
- * other choices. The gradient goes only through this turn's step; the earlier h is constant. */
+ * gradient in *g (which may be NULL). A good turn makes its choices more likely; a bad turn makes
+ * the other choices more likely. The gradient goes only through this turn's step; the earlier h is
+ * constant. */
 float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
 
 /* Take one step of gradient descent. Returns false if the step was dropped (NaN, weights > 100). */

@@ -5,7 +5,7 @@
 #include "runtime/app/app.h"
 
 /* Save the beginning of conversations to *file, so that no start computes it again. Call before the
- * first line of a conversation. Errors: those of chat_prefix_save, with a->error_message. */
+ * first turn of a conversation. Errors: those of chat_prefix_save, with a->error_message. */
 enum err app_save_prefix(struct app *a, const struct file **file);
 
 #endif

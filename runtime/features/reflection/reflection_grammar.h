@@ -11,7 +11,7 @@ enum {
     REFLECTION_BODY_BYTES = 200, /* longest memory in a tag; a memory of a person may have
                                   * FABRIC_TEXT_BYTES */
     REFLECTION_WORK_BYTES = 6 << 10,
-    REFLECTION_GRAMMAR_BYTES = 4 << 10, /* at most */
+    REFLECTION_GRAMMAR_BYTES = 4 << 10, /* the most bytes of the grammar */
 };
 
 /* Write the grammar to `memory` (REFLECTION_GRAMMAR_BYTES, 8-byte aligned), using `work`

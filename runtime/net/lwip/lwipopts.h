@@ -9,7 +9,7 @@
 #define LWIP_SOCKET 0
 #define LWIP_NETCONN 0
 #define LWIP_RAW 0
-#ifndef NET_ASSERTS /* tests/fuzz/net_fuzz.c checks them */
+#ifndef NET_ASSERTS /* tests/fuzz/net_fuzz.c keeps lwIP's asserts */
 #define LWIP_NOASSERT
 #endif
 
