@@ -2,8 +2,8 @@
  *
  *   room:i2c1:0x48:tmp105,boiler:i2c1:0x18:mcp9808
  *
- * NAME:BUS:ADDRESS:KIND has a bus by the board's number, an address of seven bits, and a kind from
- * the list in sensor_list.c. */
+ * NAME:BUS:ADDRESS:KIND gives a name to a device: BUS has the bus's number on the board, ADDRESS
+ * has seven bits, and KIND is in the list of sensor_list.c. */
 #ifndef INGOT_RUNTIME_ACTING_SENSOR_LIST_H
 #define INGOT_RUNTIME_ACTING_SENSOR_LIST_H
 
@@ -17,13 +17,13 @@ enum {
     SENSORS_MOST = 4,
     SENSOR_LIST_BYTES = 192,
     SENSOR_BUSES = 10,        /* i2c0 to i2c9 */
-    SENSOR_ADDRESS_LEAST = 8, /* lower and higher addresses have special meanings (UM10204,
-                               * 3.1.12) */
+    SENSOR_ADDRESS_LEAST = 8, /* addresses below this one, and above the next, are reserved
+                               * (UM10204, 3.1.12) */
     SENSOR_ADDRESS_MOST = 0x77,
 };
 
-/* How a sensor stores a temperature: two bytes of a register, the higher first. In the 16-bit
- * word only the bits of `mask` count. Shifted up by `shift`, the word is in two's complement, with
+/* How a sensor stores a temperature: two bytes of a register, the higher first. In the 16-bit word
+ * only the bits of `mask` count. Shifted left by `shift`, the word is in two's complement, with
  * `a_degree` units for each degree Celsius. */
 struct sensor_kind {
     const char *name;

@@ -7,8 +7,8 @@
  * other tokens are computed after the load.
  *
  *   payload: the turns (runtime/saved/turns.h) with their texts, then the data of session_move,
- *   which are tokens (u32) and each layer's state. A section has the data of its move_all. Zeros
- *   fill the last sector. */
+ *   which are tokens (u32) and each layer's state. For a section, the payload is what its move_all
+ *   moves. Zeros fill the last sector. */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
 
@@ -31,7 +31,7 @@ struct saved_chat_header {
     uint64_t sequence;   /* number of this save; the file's first is 1 */
     uint64_t payload_bytes;
     uint32_t payload_crc;
-    uint32_t model_crc;           /* the model's own header_crc32c */
+    uint32_t model_crc;           /* saved_chat_model_crc() */
     uint16_t kv_keys, kv_values;  /* enum kv_type */
     uint32_t n_cached;            /* tokens in the states */
     uint32_t n_ids;               /* all tokens, in the states or pending; <= context */
@@ -50,8 +50,8 @@ _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one
 enum saved_kind {
     SAVED_CHAT,
     SAVED_PREFIX,  /* no turns, and every token is cached; a failed load loses nothing */
-    SAVED_SECTION, /* a feature's data; if a load fails after the file was checked, they are
-                    * forgotten */
+    SAVED_SECTION, /* a feature's data; if a load fails after the file was checked, the data in
+                    * memory are forgotten */
 };
 
 /* The parts that are saved, or into which a file is loaded. */
@@ -61,12 +61,12 @@ struct saved_chat_state {
     bool started;
     struct turns *turns;
     enum saved_kind kind;
-    const struct saved_section *section; /* section of SAVED_SECTION; its model is the model of the
-                                          * session */
+    const struct saved_section *section; /* for SAVED_SECTION; the section's model is the session's
+                                          * model */
     void *data;                          /* data of the section */
 };
 
-/* False: stop. */
+/* Called during a save or a load. Return false to stop. */
 typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
                                     uint64_t total);
 
@@ -86,14 +86,14 @@ struct saved_chat {
     void *context;
     uint64_t done, total;                /* bytes, for the progress */
     enum saved_kind kind;                /* kind of data in the file */
-    const struct saved_section *section; /* of SAVED_SECTION */
+    const struct saved_section *section; /* for SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     char error_message[SAVED_CHAT_ERROR_MESSAGE_BYTES]; /* after an error: the message, and what
                                                         * helps */
     enum saved_chat_before before;                      /* after an error of a load: the fate of the
                                                         * previous conversation */
     uint32_t n_kept; /* after a save: number of tokens whose states are in the file */
-    bool is_older;   /* after a load: a newer one in the file is damaged or unreadable */
+    bool is_older;   /* after a load: the file has a newer save, which is damaged or unreadable */
 };
 
 /* Return the size of a file for the whole state (_bytes), for a conversation without the states of

@@ -26,7 +26,7 @@ uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                       void *context);
-/* Announce for the progress that this many more bytes will be moved. */
+/* Add the payload's sectors to the total of the progress, because they will be moved. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
 
 /* Return the name of the command that writes the file. */
@@ -40,9 +40,8 @@ const struct saved_chat_header *saved_chat_header_of(const struct saved_chat *s,
 /* Read both headers. Errors of halves_read. */
 enum err saved_chat_read_headers(struct saved_chat *s);
 
-/* Read the payload of a half, only to check its CRC; contents may be NULL. ERR_BAD_CHECKSUM:
- * the CRC does not match the header. Errors of file.h,
- * ERR_ABORTED. */
+/* Read the payload of a half, only to check its CRC; contents may be NULL. ERR_BAD_CHECKSUM: the
+ * CRC does not match the header. Errors of file.h; ERR_ABORTED. */
 enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                           const char *label, struct saved_chat_contents *contents);
 

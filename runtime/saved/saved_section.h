@@ -1,5 +1,5 @@
-/* A section is the data that a feature keeps in its own file: how to count, move and check
- * them. saved_chat.h writes, reads and verifies the file for all features. */
+/* A section is the data that a feature keeps in its own file. The functions below count, move and
+ * check the data; saved_chat.h writes, reads and verifies the file for all features. */
 #ifndef INGOT_RUNTIME_SAVED_SECTION_H
 #define INGOT_RUNTIME_SAVED_SECTION_H
 
@@ -40,8 +40,8 @@ struct saved_section {
     bool (*is_sound)(const void *data, uint32_t vocab);
     void (*clear_all)(void *data);
     /* Return true, with a message in text (bytes), if the counts of file `name` exceed `most`, the
-     * room of this start, but would fit a start with more memory. NULL if all starts have the same
-     * room. */
+     * highest counts with this start's memory, but would fit after a start with more memory.
+     * lacks_room is NULL if the highest counts do not depend on memory. */
     bool (*lacks_room)(const struct saved_counts *counts, const struct saved_counts *most,
                        const char *name, char *text, size_t bytes);
 };

@@ -23,11 +23,11 @@ struct turns {
     char text[TURNS_TEXT_BYTES];
     uint32_t text_bytes;
     /* How many bytes at the end of list[i]'s text are certainly a person's words that were said
-     * here, in this conversation; 0 if none. Words that a person must have said are searched only
-     * in these bytes (chat_act.c). */
+     * here, in this conversation; 0 if none. Words that a person must have said are searched for
+     * only in these bytes (chat_act.c). */
     uint32_t said[TURNS_MOST];
-    /* Number of list[i]'s record in the turn log, for later judgements of the turn; 0: none since
-     * the start. */
+    /* The record number of list[i] in the turn log, for later judgements of the turn; 0: no record
+     * since the start. */
     uint64_t logged[TURNS_MOST];
 };
 
@@ -52,14 +52,14 @@ void turns_forget_said(struct turns *t);
 /* Forget the newest turn; t->n > 0. */
 void turns_pop(struct turns *t);
 
-/* The oldest `n` <= t->n turns and their tokens were dropped. The reply of the new first turn
- * moved to `reply`, and everything after it moved by the same distance. The first turn starts at
- * 0. */
+/* Call after the oldest `n` <= t->n turns and their tokens were dropped. The reply of the new first
+ * turn has moved to `reply`, and everything after it has moved by the same distance. The first turn
+ * starts at 0. */
 void turns_drop(struct turns *t, unsigned n, uint32_t reply);
 
-/* The n tokens at `from` were removed, and later tokens have moved up. Turns that began before the
- * end of the gap are forgotten, except the last `keep` (0 or 1) turns: the rest of such a turn
- * begins at `from` or before. */
+/* Call after the n tokens at `from` were removed, and later tokens moved into the gap. Turns that
+ * began before the end of the gap are forgotten, except the last `keep` (0 or 1) turns: the rest of
+ * such a turn begins at `from` or before. */
 void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);
 
 /* Return the new index of token number i after turns_cut_out; for a dropped token: `from`. */

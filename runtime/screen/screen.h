@@ -26,7 +26,7 @@ struct screen {
     struct text_screen text;
     struct screen_draw draw;
     bool put;           /* something was written since the last drawing */
-    uint64_t next_tick; /* not before */
+    uint64_t next_tick; /* only a forced drawing may begin before this tick */
 };
 
 /* Check that a screen can be used: its pixels lie within pitch x height bytes (board/screen.h), and

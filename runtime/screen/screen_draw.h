@@ -12,8 +12,8 @@ struct screen_draw {
     const struct board_screen *screen;
     uint32_t scale; /* display pixels for the width and height of a glyph's
                      * pixel */
-    /* Four pixels of a glyph in the colours of the last drawn cell, with the leftmost in the
-     * highest bit. */
+    /* The display pixels for four pixels of a glyph, in the colours of the last drawn cell. The
+     * index is the four pixels, with the leftmost in the highest bit. */
     uint64_t quads[16][2 * SCREEN_DRAW_MAX_SCALE];
     bool mixed;
     uint8_t front, back;

@@ -1,10 +1,10 @@
 /* A terminal without a device: takes bytes, and keeps cells of characters with colours. The screen
- * understands the part of ECMA-48 that Ingot's console sends and ignores the rest, so other bytes
- * can only change cells and the cursor. screen_draw.h draws the pixels.
+ * understands the part of ECMA-48 that Ingot's console sends, and ignores the rest. So no input can
+ * change anything but cells and the cursor. screen_draw.h draws the pixels.
  *
- * A row ends between words: a word that meets the right edge begins the next row. Rows that scroll
- * off the top are lost. Each row notes its changes, and the screen notes how far rows have moved,
- * so that only changes are drawn. */
+ * A row ends between words: a word that does not fit moves to the next row. Rows that scroll off
+ * the top are lost. Each row notes its changes, and the screen notes how far rows have moved, so
+ * that only changes are drawn. */
 #ifndef INGOT_RUNTIME_TEXT_SCREEN_H
 #define INGOT_RUNTIME_TEXT_SCREEN_H
 

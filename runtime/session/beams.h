@@ -31,8 +31,8 @@ struct beams_job {
     bool (*settled)(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken);
     uint32_t limit; /* most new tokens; 0: as many as fit the context */
     const struct stop *stop;
-    /* Only the sampler's biases and penalties count; its reply begins with the first new
-     * token. NULL: none. */
+    /* Only the sampler's biases and penalties are used; sampler->reply is the first new token.
+     * NULL: none. */
     const struct sampler *sampler;
 };
 
@@ -43,13 +43,13 @@ struct beams_result {
     uint32_t passes;
 };
 
-/* Search from a session whose logits are known, until no beam can become better than the best ended
- * one. A reply's score is the mean of the logarithms of its tokens' probabilities, including the
- * token that ends it. Afterwards the sequence ends with the best reply, its last token pending as
- * after generate(). If scores are equal, the older beam wins, then the lower id. Uses only + - * /
- * and the kernels, so that every board finds the same reply. Errors: those of session_run;
- * ERR_ABORTED by the stop; ERR_BAD_MODEL: the logits are not numbers. After an error the sequence
- * ends with the tokens passed to `settled`. */
+/* Search from a session whose logits are known, until no beam can become better than the best reply
+ * that has ended. A reply's score is the mean of the logarithms of its tokens' probabilities,
+ * including the token that ends it. Afterwards the sequence ends with the best reply, its last
+ * token pending as after generate(). If scores are equal, the older beam wins, then the lower id.
+ * Uses only + - * / and the kernels, so that every board finds the same reply. Errors: those of
+ * session_run; ERR_ABORTED by the stop; ERR_BAD_MODEL: the logits are not numbers. After an error
+ * the sequence ends with the tokens passed to `settled`. */
 enum err beams_search(struct beams *b, struct session *s, const struct beams_job *job,
                       struct beams_result *r);
 

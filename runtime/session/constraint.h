@@ -2,7 +2,8 @@
  * token is sampled first, and only this token is checked: usually it is allowed, and nothing else
  * is done. If the token is refused, the whole vocabulary is checked, banned tokens are removed from
  * the logits, and a token is drawn again; if only one token is left, no random number is used. The
- * same seed therefore gives the same text on every machine, and guesses ahead do not change it. */
+ * same seed therefore gives the same text on every machine, and guessed tokens do not change the
+ * text. */
 #ifndef INGOT_RUNTIME_CONSTRAINT_H
 #define INGOT_RUNTIME_CONSTRAINT_H
 

@@ -7,9 +7,9 @@
 
 enum { NGRAM_LONGEST = 4 }; /* the most tokens that are compared; more would not help */
 
-/* Write `most` tokens that may follow after the n ids. Find the earlier place before which most
- * tokens equal the last tokens of the text (at most NGRAM_LONGEST); if places are equal, take the
- * latest. Copy the tokens that follow there. Returns how many tokens match; if 0, nothing is
+/* After the n ids, write `most` tokens that may follow. Find the earlier place whose preceding
+ * tokens match the end of the text longest (at most NGRAM_LONGEST tokens); among equal places, take
+ * the latest. Copy the tokens that follow there. Returns how many tokens match; if 0, nothing is
  * written. */
 uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most);
 

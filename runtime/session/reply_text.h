@@ -3,8 +3,8 @@
  * held back until this is decided, even across tokens.
  *
  * Thoughts are the text between a pair of marks such as <think> and </think>, marks included.
- * Thoughts are only at the reply's beginning (ignoring white space); if the template has the first
- * mark, they end at the second mark. A later mark is ordinary text. */
+ * Thoughts are only at the reply's beginning (ignoring white space); if the template already has
+ * the opening mark, thoughts end at the closing mark. A later mark is ordinary text. */
 #ifndef INGOT_RUNTIME_REPLY_TEXT_H
 #define INGOT_RUNTIME_REPLY_TEXT_H
 
@@ -33,7 +33,7 @@ struct reply_text_out {
 
 enum reply_part { REPLY_START, REPLY_THOUGHTS, REPLY_ANSWER };
 
-/* The end of a text that may be the beginning of one of the searched strings. */
+/* The end of a text, held back because it may be the beginning of a searched string. */
 struct held_text {
     char text[REPLY_TEXT_STOP_BYTES];
     uint8_t n;

@@ -15,7 +15,7 @@ struct reply_tokens {
     struct reply_text text;
     struct reply_text_out out;
     struct repetition repetition;
-    uint32_t previous; /* token */
+    uint32_t previous; /* the token before the next one */
 };
 
 /* The prompt is computed: tell the sink that the reply begins. */
@@ -25,8 +25,9 @@ void reply_tokens_begin(struct reply_tokens *r);
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
 /* If there is a constraint, call reply_tokens_keep before the sampler destroys the logits (vocab),
- * and then reply_tokens_allow with the sampled token. This returns the token if it may come next,
- * otherwise another allowed token, or INGOT_NO_TOKEN if none is allowed (see result->end). */
+ * and then reply_tokens_allow with the sampled token. The second function returns the token if it
+ * may come next, otherwise another allowed token, or INGOT_NO_TOKEN if none is allowed (see
+ * result->end). */
 void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);
@@ -39,7 +40,8 @@ void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores 
 void reply_tokens_say_scores(const struct reply_tokens *r, struct token_scores *s, uint32_t id,
                              const struct sampler *sampler);
 
-/* Why a reply ended with its last token: by itself, or because the constraint led it to an end. */
+/* Return why a reply ended with its last token: by itself, or because the constraint led it to an
+ * end. */
 enum generate_end reply_tokens_ended(const struct reply_tokens *r);
 
 /* id is the reply's next token: count it, and pass its text to the sink. */

@@ -1,8 +1,8 @@
-/* Requests that wait for a slot among parallel sequences (session_group.h), and their order.
- * Parallel requests with the same adapters share best: a set of adapters takes work space, and
- * its matrices stay in the cache for all tokens of these requests. So requests of a set in use
- * come first, then requests of the set for which most requests wait. A request can be overtaken in
- * at most two rounds; a round has as many requests as there are slots. */
+/* Requests that wait for a slot among parallel sequences (session_group.h), and their order. It is
+ * best to run requests with the same adapters in parallel: a set of adapters takes work space, and
+ * its matrices stay in the cache for all tokens of these requests. So requests of a set in use come
+ * first, then requests of the set with the most waiting requests. A request can be overtaken in at
+ * most two rounds; a round has as many requests as there are slots. */
 #ifndef INGOT_RUNTIME_REQUEST_QUEUE_H
 #define INGOT_RUNTIME_REQUEST_QUEUE_H
 

@@ -71,8 +71,8 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 void sampler_adjust(const struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                     size_t n_recent, void *scratch);
 
-/* Return the logit, except for rounding, that the last picked token had before biases and
- * penalties. The token is id and follows `recent`. */
+/* Return the logit that the last picked token, id, had before biases and penalties, except for
+ * rounding. The token follows `recent`. */
 float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent);
 
 /* The distribution from which a guess was drawn: q in speculative decoding (arXiv 2211.17192). */

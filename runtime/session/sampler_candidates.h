@@ -11,9 +11,9 @@ struct candidate {
     uint32_t id;
 };
 
-/* Write all logits that top_k, top_p and min_p may keep, in any order, to c (vocab); logits are
- * clean. Returns their number; 0 if all logits are NaN or minus infinity. *mass: the sum of
- * e^(logit - largest) over all logits; 0: not computed. */
+/* Write all logits that top_k, top_p and min_p may keep, in any order, to c (vocab). The logits
+ * have neither NaN nor plus infinity. Returns their number; 0 if all logits are minus infinity.
+ * *mass: the sum of e^(logit - largest) over all logits; 0: not computed. */
 size_t candidates_collect(struct candidate *c, const float *logits, uint32_t vocab,
                           const struct sampler_params *p, float *mass, const struct kernels *k);
 
