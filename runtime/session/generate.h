@@ -37,7 +37,7 @@ struct generate_params {
     bool inside_thoughts;          /* the prompt ends with the mark that opens thoughts */
     struct constraint *constraint; /* constrains the answer; NULL: none. Not with beams */
     bool wants_scores;             /* the sink gets each token's scores */
-    uint32_t n_likeliest; /* with the scores of this many other tokens, up to TOKEN_SCORES_MOST.
+    uint32_t n_likeliest; /* also for this many of the likeliest tokens, up to TOKEN_SCORES_MOST.
                            * Not with beams */
     const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */
     const struct stop *stop;        /* asked before each layer of the reply, and after each token */
@@ -79,8 +79,8 @@ struct generate_result {
     uint32_t first_new;     /* index of the first new token in the session's ids */
     uint32_t prompt_tokens; /* prompt tokens that were computed, with the template's tokens */
     uint32_t new_tokens;
-    uint64_t start, first, last;   /* ticks at the prompt, at the first token and at the last
-                                  * token; first is 0 if no token came */
+    uint64_t start, first, last;   /* ticks when the prompt began, at the first token and at the
+                                    * last token; first is 0 if no token came */
     struct stream_stats before;    /* the stream's counters at `start` */
     uint32_t passes;               /* decode passes, each of which reads the planned bytes */
     uint64_t decode_bytes;         /* bytes streamed by the decode passes */
@@ -89,11 +89,12 @@ struct generate_result {
     uint32_t guessed, right; /* guessed tokens in passes, and how many of them were right */
     uint32_t refused;        /* tokens that the constraint refused */
     uint64_t text_bytes,
-        shown; /* after GENERATE_STOP: bytes of all pieces, and bytes before the stop string */
+        shown; /* after GENERATE_STOP: bytes of all tokens' text, and bytes before the stop
+                * string */
 };
 
-/* Compute the pending tokens of the session, then sample a token, pass it on and compute it,
- * until the reply ends. The last token stays pending, which saves a pass. Errors: those of
+/* Compute the pending tokens of the session. Then, until the reply ends, sample a token, pass it to
+ * the sink and compute it. The last token stays pending, which saves a pass. Errors: those of
  * session_run (session->error_message), ERR_ABORTED by a stop, ERR_BAD_MODEL: the logits are not
  * numbers. *r is filled even after an error. */
 enum err generate(const struct generator *g, const struct generate_params *params,

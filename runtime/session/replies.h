@@ -1,6 +1,7 @@
-/* Replies to several prompts in parallel: every pass advances each of them (session_group.h),
- * and a reply is the same as for its prompt alone. The caller accepts requests and waits. Callers
- * are `ingot batch`, /bench and ingot_generate_parallel. */
+/* Replies to several prompts in parallel: every pass advances each of them (session_group.h), and a
+ * reply is the same as for its prompt alone. The callers accept requests, and wait for them: `ingot
+ * batch`, `ingot serve`, a board's HTTP server (runtime/api), /bench and
+ * ingot_generate_parallel. */
 #ifndef INGOT_RUNTIME_REPLIES_H
 #define INGOT_RUNTIME_REPLIES_H
 

@@ -60,7 +60,7 @@ struct session {
     uint32_t n_exact; /* the states of this many tokens depend only on their ids (session_drop) */
     float *logits;    /* (vocab) logits after the last token, if all are cached; NULL: not known */
     struct session_prefix *prefix;        /* NULL: no prefix is kept */
-    const struct session_watch *watch;    /* NULL: nobody */
+    const struct session_watch *watch;    /* see session_watch.h; NULL: none */
     const struct session_watch *follower; /* code that needs the hidden states of all tokens; NULL:
                                            * none */
 
@@ -76,7 +76,7 @@ size_t session_draft_bytes(const struct image *image);
 
 /* Open an empty sequence over a loaded model, in the arena that the model planned; `setup` is the
  * setup with which the model was opened. A model can have as many sessions as setup->sequences
- * (session_group.h). Both must outlive s. */
+ * (session_group.h). m and setup->kv_file must outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);
 
 /* Drop all tokens; the states keep a prefix. */
@@ -111,7 +111,8 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
  * a mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
-/* For session_prefix.c: let only the states go back to n tokens or fewer, which are then cached. */
+/* For session_prefix.c: cut only the states, to n tokens or fewer. The tokens that are left are
+ * cached. */
 uint32_t session_cut_states(struct session *s, uint32_t n);
 
 /* Drop guesses from the states, because they do not belong to the sequence; n_cached may become
@@ -126,8 +127,9 @@ void session_mark(struct session *s);
  * and the hash are as after session_run. Errors: those of session_run. */
 enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *stop);
 
-/* Add id, as session_put does. Return true if id is the next guess, which session_take_guess
- * computes without a pass; if false, all guesses are dropped. */
+/* Add id, as session_put does. Return true if id is the next guess, which was computed in an
+ * earlier pass: call session_take_guess instead of session_run. If false, all guesses are
+ * dropped. */
 bool session_put_next(struct session *s, uint32_t id);
 void session_take_guess(struct session *s);
 
@@ -149,7 +151,7 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
  * n_cached is 0. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
-/* Move n_ids tokens and the states of the first n_cached through io: when saving, the whole
+/* Move n_ids tokens and the states of the first n_cached through io. A save has all tokens of the
  * session. The states must have no guesses, and session_rope.h must have settled the factors. With
  * io->loads, the session is empty until session_restore. Errors of io->move and of the states;
  * s->error_message is empty if the error comes from io->move. */

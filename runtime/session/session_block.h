@@ -12,7 +12,8 @@
 
 struct session;
 
-/* Why a session's states cannot be copied in parts, as the end of a sentence; NULL if they can. */
+/* Return why a session's states cannot be copied in parts, as the end of a sentence; NULL if they
+ * can. */
 const char *session_block_error_message(const struct session *s);
 
 /* Return true if a layer has a state that cannot be split, so that keys and values do not

@@ -1,6 +1,6 @@
 /* Remove tokens from the middle of a sequence without computing anything again. The remaining
- * tokens have attended to the removed tokens, so results differ from a sequence that never
- * had these. */
+ * tokens have attended to the removed tokens, so results differ from those of a sequence that never
+ * had the removed tokens. */
 #ifndef INGOT_RUNTIME_SESSION_DROP_H
 #define INGOT_RUNTIME_SESSION_DROP_H
 

@@ -1,7 +1,7 @@
 /* Parallel sequences over one model: a pass reads each weight once, for some tokens of every
- * sequence. Matrices take all tokens at once; attention, recurrent states and caches are
- * separate for each sequence. A token has the same bits as when its sequence runs alone, whatever
- * the other sequences are. */
+ * sequence. Matrices take all tokens at once; attention, recurrent states and caches are separate
+ * for each sequence. The results for a token have the same bits as when its sequence runs alone,
+ * whatever the other sequences are. */
 #ifndef INGOT_RUNTIME_SESSION_GROUP_H
 #define INGOT_RUNTIME_SESSION_GROUP_H
 
@@ -13,7 +13,7 @@ enum {
 };
 
 struct session_group {
-    struct session *sessions[GROUP_MOST]; /* (n) of one model, which the owner chooses */
+    struct session *sessions[GROUP_MOST]; /* (n) chosen by the owner, all of one model */
     uint32_t
         ends[GROUP_MOST]; /* a pass that reaches this token of the sequence ends there; 0: off */
     uint32_t n;
@@ -23,7 +23,7 @@ struct session_group {
     uint32_t tokens[GROUP_TOKENS];
     uint32_t step; /* a pass never crosses a multiple of this; 0: no limit */
     uint64_t n_passes;
-    uint64_t n_tokens; /* count of all passes */
+    uint64_t n_tokens; /* tokens of all passes */
 };
 
 /* Run one pass over pending tokens: at least one token of each sequence that has any; sequences

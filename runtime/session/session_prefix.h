@@ -35,10 +35,10 @@ void session_keep_prefix(struct session *s, struct session_prefix *p);
  * sequence really begins becomes the prefix once it is computed. */
 void session_want_prefix(struct session *s, const uint32_t *ids, size_t n);
 
-/* Make everything that is cached the prefix. */
+/* Turn all cached tokens into the prefix. */
 void session_make_prefix(struct session *s);
 
-/* Put the prefix into the empty sequence, if ids (n) is the kept prefix. */
+/* Put the prefix into the empty sequence, and return true, if ids (n) is the kept prefix. */
 bool session_take_prefix(struct session *s, const uint32_t *ids, uint32_t n);
 
 /* Keep no prefix until another is requested, because the states of the current one are about to

@@ -1,5 +1,5 @@
-/* A function that is called after each pass over a prompt, when its tokens are cached:
- * runtime/features/kept then copies states, and an MTP head computes the same tokens. */
+/* A function that is called after each pass of session_run, when its tokens are cached:
+ * runtime/features/kept then copies states of prompts, and an MTP head computes the same tokens. */
 #ifndef INGOT_RUNTIME_SESSION_WATCH_H
 #define INGOT_RUNTIME_SESSION_WATCH_H
 

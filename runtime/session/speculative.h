@@ -27,7 +27,8 @@ struct speculative {
     struct {
         bool on;        /* whether the draft is the MTP head of the model (speculative_mtp.h) */
         uint32_t first; /* index of the session's token with which the head's sequence begins */
-        uint32_t exact; /* number of the head's tokens with the model's hidden states */
+        uint32_t exact; /* how many of the head's tokens were computed with the model's hidden
+                         * states */
         struct session_watch watch;
     } mtp;
     bool on;
@@ -67,7 +68,7 @@ struct speculative_params {
     bool has_draft;
 };
 
-/* Return which room for guesses a model needs for this kind of guessing. */
+/* Return the room for guesses that a model needs with these parameters. */
 enum model_guesses speculative_room(const struct speculative_params *p);
 
 /* Return the setup of the draft in `file`, for a model with the setup `target`. The draft takes the

@@ -17,7 +17,7 @@ struct token_score {
 };
 
 struct token_scores {
-    uint32_t n; /* of likeliest */
+    uint32_t n; /* number of entries in `likeliest` */
     struct token_score taken, likeliest[TOKEN_SCORES_MOST];
     double log_sum; /* sum over all e^logit */
 };

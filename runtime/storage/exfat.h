@@ -19,11 +19,11 @@ struct fat32_entry;
 bool exfat_is_boot_sector(const uint8_t *boot);
 
 /* Mount the volume that begins at a sector, by its boot region or, if that has a wrong checksum, by
- * the region's copy. ERR_BAD_FILESYSTEM: fs->why. ERR_UNSUPPORTED: another revision. ERR_IO,
- * ERR_TIMEOUT, ERR_TRUNCATED: the device. */
+ * the region's copy. ERR_BAD_FILESYSTEM: fs->why says what is wrong. ERR_UNSUPPORTED: another
+ * revision. ERR_IO, ERR_TIMEOUT, ERR_TRUNCATED: the device. */
 enum err exfat_mount(struct fat32 *fs, uint64_t sector);
 
-/* The two tables of the root folder, the bitmap of clusters in use and the upper-case table. */
+/* The two tables of the root folder: the bitmap of clusters in use, and the upper-case table. */
 struct exfat_tables {
     uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster is 0 without that table */
     uint64_t bitmap_bytes, upcase_bytes;

@@ -22,8 +22,8 @@ struct fat32 {
     const char *why;       /* what is wrong after an error, as one sentence, or NULL */
     uint64_t first_sector; /* the volume's first sector on the device */
     uint64_t n_sectors;    /* sectors that the volume says it has */
-    uint64_t end_sector;   /* end of the partition or device; nothing is read or written from this
-                     * sector on */
+    uint64_t end_sector;   /* end of the partition or device; sectors from this one on are neither
+                            * read nor written */
     const char *sealed;    /* why files cannot be made, or NULL if they can */
     uint64_t fat_sector;   /* first sector of the FAT in use */
     uint64_t data_sector;  /* sector of cluster 2 */
@@ -73,11 +73,11 @@ struct fat32_directory {
 };
 
 /* Mount a device's first FAT32 or exFAT volume that has a folder "models", or else its first such
- * volume. A volume is a partition of a GPT, a primary MBR partition of any type, or begins at
- * sector 0. A volume ends with its partition, even if it says that it is longer. timeout may be
- * NULL. fs and fs->why must stay. ERR_NO_FILESYSTEM: there is no volume. ERR_BAD_FILESYSTEM:
- * damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors outside 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT:
- * the device. */
+ * volume. A volume is a partition of a GPT or a primary MBR partition, both of any type, or it
+ * begins at sector 0. A volume ends with its partition, even if it says that it is longer. timeout
+ * may be NULL. fs must not move (fs->why may point into it). ERR_NO_FILESYSTEM: there is no volume.
+ * ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors outside 512 to 4096 bytes.
+ * ERR_IO, ERR_TIMEOUT: the device. */
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,
                      const struct file_timeout *timeout);
 

@@ -24,8 +24,8 @@ enum err fat32_check_free(struct fat32 *fs, const struct file *file);
 /* Chain the clusters of a file that has passed fat32_check_free. */
 enum err fat32_link_file(struct fat32 *fs, const struct file *file);
 
-/* Append `cluster` to the chain that ends with `before`, or begin a chain if that is 0. The new end
- * is written first. */
+/* Append `cluster` to the chain that ends with `before`, or begin a chain if `before` is 0. The new
+ * end is written first. */
 enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster);
 
 /* Check that a file's chain has as many clusters as the file needs. ERR_BAD_FILESYSTEM: the number

@@ -12,7 +12,7 @@
  * it. Returns ERR_BAD_FILESYSTEM. */
 enum err fat32_damaged(struct fat32 *fs, const char *what);
 
-/* Do as fat32_damaged, for damage that a read found. Errors of the device do not change. */
+/* If e, the error of a read, means damage, do as fat32_damaged. Return other errors unchanged. */
 enum err fat32_name_damage(struct fat32 *fs, enum err e);
 
 /* Return how many clusters this many bytes take. */

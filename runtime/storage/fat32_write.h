@@ -1,8 +1,8 @@
 /* Makes new files on a FAT32 volume. A power cut at any write leaves every other file unchanged,
- * because the bytes first go to free clusters, then the FAT chains these, then one sector of the
- * folder names the file. A power cut before the last write leaves clusters that belong to no
- * file; fsck.vfat -a frees them. A sector of 512 bytes must be written as a whole or not at
- * all. Source: Microsoft Extensible Firmware Initiative FAT32 File System Specification
+ * because first the bytes go to free clusters, then the clusters are chained in the FAT, and then
+ * one sector of the folder names the file. A power cut before the last write leaves clusters that
+ * belong to no file; fsck.vfat -a frees them. A sector of 512 bytes must be written as a whole or
+ * not at all. Source: Microsoft Extensible Firmware Initiative FAT32 File System Specification
  * 1.03. */
 #ifndef INGOT_RUNTIME_FAT32_WRITE_H
 #define INGOT_RUNTIME_FAT32_WRITE_H

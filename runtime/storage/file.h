@@ -20,8 +20,8 @@ enum {
 
 /* How long a device may stay silent. */
 struct file_timeout {
-    /* The platform whose clock counts, whose watchdog is fed and whose LED is lit during a read.
-     * NULL means no limit. */
+    /* The platform whose clock measures the silence, and whose watchdog is fed and LED is lit
+     * during a read. NULL means no limit. */
     const struct platform *platform;
     uint64_t limit_ticks; /* ticks without an answer to a waiting read */
 };
@@ -82,7 +82,7 @@ struct file_read {
     enum err failure;                        /* the first failure, until the requests in flight have
                                               * ended; otherwise ERR_OK */
     uint64_t failed_sector;                  /* first device sector of the failed request */
-    uint32_t n_retries;                      /* for figures */
+    uint32_t n_retries;                      /* number of retries so far, for statistics */
 };
 
 /* Start to read file bytes [offset, offset + bytes) to buffer (16-byte aligned; `bytes` long).
@@ -92,10 +92,10 @@ struct file_read {
 enum err file_read_start(struct file_read *r, const struct file *f, uint64_t offset, void *buffer,
                          size_t bytes);
 
-/* Drive the device and the read. ERR_BUSY: in progress. ERR_OK: all bytes are there. ERR_IO,
- * ERR_TIMEOUT: the read failed after the retries, at r->failed_sector, and the caller has the
- * buffer again (after ERR_TIMEOUT only if the device has a reset, see block_device.h). The result
- * of a read that has ended does not change. */
+/* Poll the device and continue the read. ERR_BUSY: in progress. ERR_OK: all bytes are there.
+ * ERR_IO, ERR_TIMEOUT: the read failed after the retries, at r->failed_sector, and the caller has
+ * the buffer again (after ERR_TIMEOUT only if the device has a reset, see block_device.h). The
+ * result of a read that has ended does not change. */
 enum err file_read_poll(struct file_read *r);
 
 /* Return the bytes of the request that ends next, or 0 if none is in flight. */

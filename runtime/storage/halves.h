@@ -2,10 +2,10 @@
  * The file already exists and keeps its size and place, so a save never changes the file system.
  *
  * The two halves of a file are written alternately. A half is a header of one sector and a payload.
- * The half that counts has a valid header, a payload that matches its CRC, and the highest sequence
- * number. The payload is written first and read back, because a card may report a write that it did
- * not do. The header is written last. So a power cut at any sector leaves the old save or the new
- * one. */
+ * The current half is the one that has a valid header, a payload that matches its CRC, and the
+ * highest sequence number. The payload is written first and read back, because a card may report a
+ * write that it did not do. The header is written last. So a power cut at any sector leaves the old
+ * save or the new one. */
 #ifndef INGOT_RUNTIME_HALVES_H
 #define INGOT_RUNTIME_HALVES_H
 
@@ -77,9 +77,10 @@ enum err halves_write_buffer(struct halves *v, uint64_t at, size_t bytes);
 /* Checks all of a valid half. Returns ERR_OK if its save is complete, ERR_BAD_CHECKSUM or
  * ERR_BAD_MODEL if it may be overwritten. */
 typedef enum err halves_check_fn(void *context, unsigned half);
-/* Choose the half that must stay, which is the newest complete half. A higher number in its header
- * is not enough: if that half is damaged, the next save could overwrite the only good half. ERR_IO:
- * neither half can be read, so neither may be overwritten. Errors of check. */
+/* Choose the half that must stay, which is the newest complete half. The higher sequence number
+ * alone does not decide: if the half with that number is damaged, the next save could overwrite the
+ * only good half. ERR_IO: neither half can be read, so neither may be overwritten. Errors of
+ * check. */
 enum err halves_choose_kept(const struct halves *v, halves_check_fn *check, void *context,
                             unsigned *kept);
 uint64_t halves_next_sequence(const struct halves *v);

@@ -3,8 +3,8 @@
  *
  * All reads and writes use this block device in place of the driver's device. Core 0 puts requests
  * into a ring; the serving core takes them out, submits them to the driver and polls. Only core 0
- * writes `done`, inside its own poll and reset. While no core serves, core 0 does the serving
- * core's work in these calls. */
+ * writes `done`, inside its own poll and reset. While no core serves, core 0's poll and reset do
+ * the serving core's work. */
 #ifndef INGOT_RUNTIME_IO_CORE_H
 #define INGOT_RUNTIME_IO_CORE_H
 

@@ -1,6 +1,5 @@
-/* Finds where the volumes of a device start, from the four entries of an MBR or a GPT (UEFI
- * Specification 2.10, section 5.3). Uses the buffer of the file system that looks for its
- * volume. */
+/* Finds where the volumes of a device start, from a GPT (UEFI Specification 2.10, section 5.3) or
+ * from the four entries of an MBR. Uses the buffer of the struct fat32 that is being mounted. */
 #ifndef INGOT_RUNTIME_PARTITIONS_H
 #define INGOT_RUNTIME_PARTITIONS_H
 
@@ -34,7 +33,7 @@ struct partitions {
  * decides; types of FAT32, exFAT and NTFS come first. If an MBR has an entry for a GPT, the GPT is
  * read or, if its header is damaged, the copy at the device's end. LBAs count the device's blocks
  * or, if that finds nothing, blocks of the disk from which the table may have been copied. If two
- * tables differ about a partition, the shorter length counts. ERR_BAD_FILESYSTEM: both copies of
+ * tables differ about a partition, the shorter length is used. ERR_BAD_FILESYSTEM: both copies of
  * the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither copy can be read. fs->why says what is
  * wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);

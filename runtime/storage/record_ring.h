@@ -1,7 +1,7 @@
-/* Records in a file that keeps its size and place. In a full file the newest replace the oldest. A
- * record begins at a sector, with a header in front of its bytes, and never continues at the file's
- * front. A record's first sector is written last. So after a power cut at any sector the record is
- * there completely or not at all, and only records that it replaces may be lost. */
+/* Records in a file that keeps its size and place. If the file is full, new records replace the
+ * oldest. A record begins at a sector, with a header in front of its bytes, and never continues at
+ * the file's front. A record's first sector is written last. So after a power cut at any sector the
+ * record is there completely or not at all, and only records that it replaces may be lost. */
 #ifndef INGOT_RUNTIME_RECORD_RING_H
 #define INGOT_RUNTIME_RECORD_RING_H
 
@@ -43,7 +43,7 @@ enum err record_ring_open(struct record_ring *r, const struct file *file, void *
 
 /* Append a record. `buffer`, 64-byte aligned, has room for the header, then the bytes, and reaches
  * to the end of the last sector. ERR_NO_SPACE: the file is shorter than the record. After errors of
- * file.h the newest record is still the earlier one. */
+ * file.h the newest record is still the previous one. */
 enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes);
 
 #endif

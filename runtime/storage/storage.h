@@ -20,8 +20,9 @@ struct storage_setup {
     struct memory_range *memory;     /* memory into which models are read. If DMA does not reach
                                       * all of it, storage_open may cut memory from its front.
                                       * NULL means any memory */
-    bool pio;                        /* the platform was told to use_pio */
-    struct trace *trace;             /* trace of the transfers that a core moves; may be NULL */
+    bool pio;                        /* use_pio of the platform's storage was called */
+    struct trace *trace;             /* trace for the transfers in which a core moves the data; may
+                                      * be NULL */
     void (*log)(void *context,
                 const char *line); /* writes a log line about a device, a model, or a card's error;
                                     * may be NULL */
@@ -66,12 +67,12 @@ void storage_know_open(struct storage *s, const struct file *const *files, unsig
  * Returns true if a device came or went. Takes as long as a drive needs to get ready. */
 bool storage_look(struct storage *s, const struct file *const *files, unsigned n);
 
-/* Resolve a model to *out, with its extents in the table, which must stay as long as *out is
- * used. `name` is "" for the first model (initrd, then NVMe drives, USB drives, cards, flash),
- * "initrd", "flash", or a name or path, which is searched on all drives and cards. A prefix
- * "nvme:", "usb:" or "card:" limits the search to these devices, and is then part of out->name. The
- * first model of a card is the first valid model by name. Other files before it are logged, with
- * what to do. ERR_NO_DEVICE: nothing is attached. ERR_NOT_FOUND, and the errors of fat32.h:
+/* Resolve a model to *out, with its extents in the table, which must stay as long as *out is used.
+ * `name` is "" for the first model (initrd, then NVMe drives, USB drives, cards, flash), "initrd",
+ * "flash", or a name or path, which is searched for on all drives and cards. A prefix "nvme:",
+ * "usb:" or "card:" limits the search to these devices, and is then part of out->name. The first
+ * model of a card is the first valid model by name. Other files before it are logged, with what to
+ * do. ERR_NO_DEVICE: nothing is attached. ERR_NOT_FOUND, and the errors of fat32.h:
  * s->error_message. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
@@ -87,8 +88,8 @@ struct bounce *storage_bounce(struct block_device *device);
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
 /* Visit the models of every drive and card, in the order of devices and sorted by name on each.
- * With several devices, names begin with "nvme:", "usb:" or "card:"; "nvme:" and "usb:" always
- * appear. Errors: ERR_NO_DEVICE, or that of the last device that cannot be read. */
+ * Names begin with "nvme:", "usb:" or "card:"; only a card that is the only device has no prefix.
+ * Errors: ERR_NO_DEVICE, or that of the last device that cannot be read. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
@@ -119,10 +120,10 @@ enum err storage_read_preset(struct storage *s, const char *name, const struct f
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
-/* Resolve saves/NAME.sav on the first drive or card that has it to *out. `name` is, for example,
- * "chat"; `bytes` is the size to save, or 0 to load. If the file is missing, the message has the
- * command that makes it, and names the card's other saves. Here and below, a file to be written was
- * proved to share no clusters (fat32_proof.h). Errors: those of storage_find_model;
+/* Set *out to the file saves/NAME.sav of the first drive or card that has it. `name` is, for
+ * example, "chat"; `bytes` is the size to save, or 0 to load. If the file is missing, the message
+ * has the command that makes it, and names the card's other saves. Here and below, a file to be
+ * written was proved to share no clusters (fat32_proof.h). Errors: those of storage_find_model;
  * ERR_BAD_ARGUMENT: the name has characters that are not allowed. ERR_UNSUPPORTED: the file is
  * read-only. ERR_BAD_FILESYSTEM: the card is damaged. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,

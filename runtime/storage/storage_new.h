@@ -16,8 +16,8 @@ struct storage_new {
 /* Return the folder for a file with this name's ending, or NULL if no card takes such files. */
 const char *storage_new_folder(const char *name);
 
-/* Reserve room for a file (bytes) on the first card that has enough. The file's extents go to the
- * table, which belongs to the file until it is published. Nothing on the card changes. path:
+/* Reserve room for a file (bytes) on the first card that has enough room. The file's extents go to
+ * the table, which belongs to the file until it is published. Nothing on the card changes. path:
  * models/NAME.ingot, adapters/NAME.ingot, grammars/NAME.grammar, presets/NAME.txt.
  * ERR_BAD_ARGUMENT: another path. ERR_NO_DEVICE, and errors of fat32_reserve: see
  * s->error_message. */

@@ -34,11 +34,11 @@ const char *storage_place(enum block_kind kind);
 /* Return the device's rank. Models are looked for on devices of lower rank first. */
 unsigned storage_rank(const struct block_device *d);
 
-/* storage_first.c: on the mounted card, open the first file of models/ by name that is a model.
- * Files before it that are not models, and files for other programs, are logged with what to
- * do. ERR_NOT_FOUND: the folder has no .ingot file. ERR_BAD_MAGIC: no file is a model;
- * s->error_message says what the first file is. A file of an unknown kind is opened anyway. Errors
- * of the card. */
+/* storage_first.c: on the mounted card, open the first file of models/, in the order of names, that
+ * is a model. Files before it that are not models, and files for other programs, are logged with
+ * what to do. ERR_NOT_FOUND: the folder has no .ingot file. ERR_BAD_MAGIC: no file is a model;
+ * s->error_message says what the first file is. If no file is a model and the kind of the first
+ * file is unknown, that file is opened. Errors of the card. */
 enum err storage_find_first(struct storage *s, const struct file_table *table, struct file *out);
 
 /* storage_devices.c: find the platform's devices, log them, and put a bounce or an io_core

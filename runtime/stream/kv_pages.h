@@ -1,16 +1,15 @@
 /* Keeps keys and values in a file of the card if memory is too small for all layers (kv=card).
  *
  * A page has the keys of all heads, then their values, for one tile of positions (KV_TILE) of a
- * layer. A layer that spills has its full pages in the file and the last, partial page in
- * memory. In a pass a layer's pages arrive in one of two slots while the previous layer computes.
- * Pages that became full are written to the file before another layer gets the slot. So attention
- * always finds a layer in memory. A layer with a window reads only the pages that the next query
- * sees.
+ * layer. A layer that spills has its full pages in the file and the last, partial page in memory.
+ * In a pass a layer's pages arrive in one of two slots while the previous layer is computed. Pages
+ * that became full are written to the file before another layer gets the slot. So attention always
+ * finds a layer in memory. A layer with a window reads only the pages that the next query sees.
  *
  * Memory keeps the CRC-32C of each page. The cache ends before a page that cannot be read, and
  * later positions are computed again from their tokens. The file keeps its size and place. The
- * file's contents are not used after a restart. For the stream the pages are a guest, whose reads
- * it polls and resets. Core 0 only. */
+ * file's contents are not used after a restart. The stream polls and resets the reads of the pages,
+ * which are its guest (struct stream_guest). Core 0 only. */
 #ifndef INGOT_RUNTIME_KV_PAGES_H
 #define INGOT_RUNTIME_KV_PAGES_H
 
@@ -49,7 +48,7 @@ struct kv_pages_slot {
     bool used;       /* a layer's pages are or will be here */
     bool bad;        /* the page after the checked ones has a wrong checksum */
     struct kv_pages_layer *layer;
-    uint32_t first, n; /* pages first to n - 1 are requested */
+    uint32_t first, n; /* pages [first, n) are requested */
     uint32_t checked;  /* requested pages before this number have right CRCs */
     uint64_t begun;    /* begin of the read, for the trace */
     struct file_read read;

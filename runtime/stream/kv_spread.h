@@ -13,7 +13,7 @@ uint32_t kv_spread_most(const struct image *image);
 /* A walk through the layers in order. */
 struct kv_spread {
     const struct image *image;
-    uint64_t n, whole; /* layers that may spill; those that stay in memory */
+    uint64_t n, whole; /* number of layers that may spill; how many of these stay in memory */
     uint64_t at;       /* number of visited layers that may spill */
 };
 

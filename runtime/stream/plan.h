@@ -36,7 +36,8 @@ enum plan_residency {
  * runtime/model/calibrate_compute.h, or given. 0 means unknown, or none. */
 struct plan_rates {
     uint64_t card;                   /* bytes a second */
-    uint32_t io_core;                /* percentage of a transfer's time that takes a core */
+    uint32_t io_core;                /* percentage of a transfer's time in which it occupies a
+                                      * core */
     uint32_t cores;                  /* number of cores that computed during the measurement */
     const struct plan_rates *lent;   /* rates of computing without one core, if it may move the
                                       * card's data; otherwise NULL */
@@ -97,7 +98,7 @@ struct plan_request {
     const struct plan_use *use; /* use of the experts, or NULL; outlives the plan */
 };
 
-/* The layers. plan->pinned says which layers stay in memory; `read` counts the others. */
+/* The layers. plan->pinned says which layers stay in memory; `read` is for the others. */
 struct plan_layers {
     uint32_t n_pinned, n_streamed;
     uint64_t read; /* bytes per pass */
@@ -110,7 +111,7 @@ struct plan_experts {
     uint32_t n_slots; /* slots of a layer, but at least one for each expert that a token takes
                      * there, and at most one for each expert */
     uint32_t n;       /* experts of all layers */
-    uint64_t bytes;   /* bytes of all slots and of facts about experts, part of
+    uint64_t bytes;   /* bytes of all slots and of each struct stream_expert, part of
                        * memory.pinned */
     uint64_t read;    /* bytes read for a token, part of layers.read */
     const struct plan_use *use; /* the experts' use, or NULL: all count as equally used */
@@ -164,7 +165,7 @@ struct plan_kv {
     struct kv_types types; /* the requested types */
     uint32_t n_spilled;    /* number of layers whose keys and values are on the card */
     uint64_t card;         /* bytes of these keys and values */
-    uint64_t card_read;    /* bytes read of these for a token after a full context */
+    uint64_t card_read;    /* bytes of these that are read for a token after a full context */
 };
 
 /* The time of a pass, predicted from plan->rates. */

@@ -10,12 +10,12 @@
  * tile also has the padding of its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-/* The head stays whole in memory, streams in tiles beside some layers, or streams in tiles
- * alone. */
+/* The head stays whole in memory, streams in tiles while some layers stream, too, or streams in
+ * tiles while all layers are resident. */
 enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_ALONE, PLAN_HEAD_FORMS };
 
-/* Sizes of a model's weights, in bytes, computed once. All sizes have 64 bits and the reader bounds
- * each dimension, so no product wraps. */
+/* Sizes of a model's weights, in bytes, computed once. All sizes have 64 bits and the image reader
+ * limits each dimension, so no product overflows. */
 struct plan_weights {
     const struct image *image;
     uint32_t n_layers;
@@ -30,7 +30,8 @@ struct plan_weights {
     uint64_t table_row;     /* a token's rows of the table, as they are read */
     uint64_t before;        /* whole pages before the output matrix in its segment, which stay if
                              * the matrix passes in tiles */
-    /* The smallest slot and the fewest bytes, by the form of the head. */
+    /* The smallest slot, and the least memory with which weights can stream, for each form of the
+     * head. */
     uint64_t slot[PLAN_HEAD_FORMS];
     uint64_t streamed[PLAN_HEAD_FORMS];
 };

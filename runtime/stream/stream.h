@@ -1,11 +1,10 @@
 /* Brings weights from the card to the cores. Pinned segments are read once. Other segments arrive
- * again for every pass, through a ring of slots: DMA fills a slot while the cores compute from the
- * other. The transformer requests each layer in order and does not know where layers come from. The
- * transformer may begin a layer when its first phase has arrived.
+ * again for every pass, through a ring of slots: DMA fills one slot while the cores compute from
+ * the other. The transformer requests each layer in order and does not know where layers come from.
+ * The transformer may begin a layer when its first phase has arrived.
  *
  * Core 0 only. A pass is one run through all layers, and through the head if logits are needed.
- * Requests run ahead of the pass, even beyond its end to the first layers of the next
- * pass. */
+ * Requests run ahead of the pass, even beyond its end to the first layers of the next pass. */
 #ifndef INGOT_RUNTIME_STREAM_H
 #define INGOT_RUNTIME_STREAM_H
 
@@ -190,13 +189,13 @@ void stream_sign(struct stream *s, const struct signature *signature, void *spar
  * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
 
-/* Begin a pass. Requests are sent at once. */
+/* Begin a pass. Its first requests are sent immediately. */
 void stream_begin(struct stream *s, bool want_head);
 
 /* Get the bytes of a layer's segment. Waits for the first `first` bytes or, with UINT64_MAX, for
- * all; checks the bytes if all are there. Call stream_layer_done as soon as the layer is computed,
- * because it sends the next request. Errors as stream_load. After an error the stream is reset, and
- * the next pass starts from the beginning. */
+ * all; checks the bytes if all are there. As soon as the layer is computed, call stream_layer_done,
+ * which sends the next request. Errors as stream_load. After an error the stream is reset, and the
+ * next pass starts from the beginning. */
 enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const uint8_t **segment);
 void stream_layer_done(struct stream *s, uint32_t layer);
 
@@ -231,7 +230,7 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
 void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);
 enum err stream_table_rows(struct stream *s, uint32_t i, const uint8_t **rows);
 
-/* Set the only guest, between passes. */
+/* Set the guest; a stream has at most one. Call between passes. */
 void stream_take_guest(struct stream *s, const struct stream_guest *guest);
 
 /* Poll all transfers. A poll is cheap and never waits. */

@@ -4,8 +4,8 @@
  * The list of a layer in a pass has the experts that the tokens take, in ascending order. Core 0
  * requests all of them at once after the router; missing experts arrive in the order of the list.
  * An expert can lose its slot only if no token of the pass still needs it. The expert with the
- * smallest moving average of use loses its slot first. Core 0 only, except stream_expert_at and
- * stream_expert_there. */
+ * smallest moving average of use loses its slot first. Core 0 only; other cores only read the
+ * list. */
 #ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
 #define INGOT_RUNTIME_STREAM_EXPERTS_H
 
@@ -31,9 +31,9 @@ struct stream_expert {
     uint16_t listed; /* index in the list while the expert is needed, otherwise
                       * STREAM_NOT_LISTED */
     uint32_t taken;  /* number of tokens that took the expert */
-    /* found and order do not belong to this expert, but to the place of the same number in the
-     * order of the layer's experts (stream_experts_count.c). They say how often a single token's
-     * expert was at this place, and which expert is there now. */
+    /* found and order do not belong to this expert, but to the place that has this expert's number,
+     * in the order of the layer's experts (stream_experts_count.c). They say how often a single
+     * token's expert was at this place, and which expert is there now. */
     uint32_t found;
     uint16_t order;
     uint16_t flags; /* STREAM_EXPERT_PINNED, STREAM_EXPERT_COMING */
@@ -63,7 +63,8 @@ struct stream_expert_wanted {
 };
 
 struct stream_expert_read {
-    bool used, stopped; /* the read is in use; it was stopped as a wrong guess */
+    bool used, stopped; /* used: the read is in use; stopped: its expert was a wrong guess, so it
+                         * was stopped */
     uint16_t item;      /* index in the list, or STREAM_NOT_LISTED if requested ahead */
     uint16_t expert;
     uint32_t layer;

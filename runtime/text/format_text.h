@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As snprintf, for % - 0 width .precision (numbers or *), h hh l ll z t, and d i u x X c s p %.
- * An unknown conversion is copied unchanged. Returns the length that the whole
- * text has; buffer (bytes) holds the part that fits and is always terminated when bytes > 0. */
+/* Works like snprintf. It knows the flags - and 0, width and .precision (numbers or *), the lengths
+ * h hh l ll z t, and the conversions d i u x X c s p %. An unknown conversion is copied unchanged.
+ * Returns the length that the whole text has; buffer (bytes) holds the part that fits and is always
+ * terminated when bytes > 0. */
 __attribute__((format(printf, 3, 4))) size_t format_text(char *buffer, size_t bytes,
                                                          const char *format, ...);
 /* As format_text, for one line: in the texts of %s and %c, which may be any names, characters

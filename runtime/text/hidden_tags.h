@@ -12,7 +12,8 @@ enum { HIDDEN_TAG_NAME_BYTES = 16, HIDDEN_TAG_BODY_BYTES = 256 };
 
 struct hidden_tag {
     bool stores;      /* true for a store tag, false for a forget tag */
-    bool cut;         /* the text ended, or changed its kind, before the tag ended */
+    bool cut;         /* the text ended, or changed its kind (thoughts or answer), before the tag
+                       * ended */
     const char *body; /* (bytes) the text; bytes is HIDDEN_TAG_BODY_BYTES + 1 if the text is too
                        * long */
     size_t bytes;

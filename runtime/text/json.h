@@ -41,10 +41,11 @@ struct json_value {
  * unescaped keys and values, which stay there. */
 void json_open(struct json *j, char *text, size_t n);
 
-/* Read the next member; returns its kind. Texts are valid UTF-8 without NUL: invalid bytes,
- * half of a surrogate pair and \u0000 are refused. A number has only a number's characters; the
- * caller checks that it is one. In a list or an object only brackets and texts are checked; other
- * errors are found when the caller reads it, before or after the next call. */
+/* Read the next member; returns its kind. Texts are valid UTF-8 without NUL: invalid bytes, half of
+ * a surrogate pair and \u0000 are refused. A number has only a number's characters; the caller
+ * checks that it is one. In a list or an object only brackets and texts are checked; other errors
+ * are found when the caller reads the list or object, which may be before or after the next
+ * call. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 
 /* As json_member, for a list, whose values have no key. */

@@ -16,9 +16,9 @@ extern const uint32_t nfc_single_first[];
 extern const uint16_t nfc_single_entry[], nfc_single_low[];
 extern const uint8_t nfc_single_high[]; /* bits from 16 up of the entries in low[] */
 
-/* Ranges whose code points decompose to a and b; b has no parts. The table has a's low 16 bits; the
- * others are those of the code point. For b it has an index of nfc_seconds, plus 128 if the pair
- * does not compose. */
+/* Ranges whose code points decompose to a and b; b has no parts. The table has the low 16 bits of
+ * a; its other bits are equal to the code point's. For b the table has an index of nfc_seconds,
+ * plus 128 if the pair does not compose. */
 extern const unsigned nfc_n_pairs;
 extern const uint32_t nfc_pair_first[];
 extern const uint16_t nfc_pair_entry[], nfc_pair_a[];

@@ -1,7 +1,7 @@
 /* Make text from other sources safe for a terminal. A model's text, a file's name and a file's text
  * may contain control characters, which a terminal obeys: they can set its clipboard, type into its
- * input, stop the peer with XOFF, or reorder words on the screen. Here they become U+FFFD. Ingot's
- * own control sequences do not pass through this code. */
+ * input, stop the peer with XOFF, or reorder words on the screen. Here such characters become
+ * U+FFFD. Ingot's own control sequences do not pass through this code. */
 #ifndef INGOT_RUNTIME_SHOWN_TEXT_H
 #define INGOT_RUNTIME_SHOWN_TEXT_H
 

@@ -24,7 +24,8 @@ static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
  * incomplete, -1 if s is not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);
 
-/* Return the bytes of the whole characters at a text's beginning; all of them if all is UTF-8. */
+/* Return how many bytes at a text's beginning are whole characters: n if the whole text is
+ * UTF-8. */
 size_t utf8_whole_bytes(const void *text, size_t n);
 
 /* Return the code point of a character that utf8_check() found to have `bytes` bytes. */

@@ -1,7 +1,7 @@
-/* Break rows between words. Text comes in parts of words and is shown at once; a word that
- * reaches the right edge is erased and begins the next row (ECMA-48: CUB, EL). This code
- * ends rows itself, one column before the terminal would wrap, so that the terminal's way of
- * wrapping does not matter. */
+/* Break rows between words. Text comes in parts of words and is shown immediately; a word that
+ * reaches the right edge is erased and begins the next row (ECMA-48: CUB, EL). This code ends rows
+ * itself, one column before the terminal would wrap, so that the terminal's way of wrapping does
+ * not matter. */
 #ifndef INGOT_RUNTIME_WORD_WRAP_H
 #define INGOT_RUNTIME_WORD_WRAP_H
 

@@ -12,7 +12,8 @@
 #include "flash_image/format/format.h"
 #include "runtime/text/utf8.h" /* struct utf8_writer, for the bytes of tokenizer_piece() */
 
-/* A view of the section, sets of first bytes, and the bytes themselves; about 500 bytes. */
+/* A view of the section, sets of first bytes, and a table of all 256 bytes. The struct has about
+ * 500 bytes. */
 struct tokenizer {
     const struct ingot_tokenizer *head;
     const uint32_t *text_offsets; /* (n_tokens + 1) */
@@ -37,7 +38,7 @@ static inline enum ingot_token_type tokenizer_type(const struct tokenizer *t, ui
     return (enum ingot_token_type)(t->types[id] & INGOT_TOKEN_TYPE);
 }
 
-/* Return the text of token `id`, which is below n_tokens, as it prints. The text is not
+/* Return the text of token `id`, which is below n_tokens, in its printed form. The text is not
  * terminated. */
 static inline const char *tokenizer_text(const struct tokenizer *t, uint32_t id)
 {

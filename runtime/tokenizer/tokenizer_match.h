@@ -29,7 +29,8 @@ uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t
  * used */
 matcher match_gpt2;
 
-/* The patterns published after GPT-2's: alternatives in this order; `rule` is a struct words. */
+/* The patterns published after GPT-2's; `rule` is a struct words. Alternatives in order: a
+ * contraction or an ASCII word, a word and its suffix, digits, marks, line ends, white space. */
 matcher match_words;
 
 enum contraction { CONTRACTION_NONE, CONTRACTION_WORD, CONTRACTION_SUFFIX };

@@ -1,6 +1,6 @@
-/* Files by YMODEM, which terminal programs send (lrzsz's sb, minicom, Tera Term): blocks of 128
- * or 1,024 bytes with a CRC-16, one at a time. Source: Chuck Forsberg, XMODEM/YMODEM Protocol
- * Reference, 1988. */
+/* Receives files by YMODEM, which terminal programs can send (lrzsz's sb, minicom, Tera Term):
+ * blocks of 128 or 1,024 bytes with a CRC-16, one at a time. Source: Chuck Forsberg, XMODEM/YMODEM
+ * Protocol Reference, 1988. */
 #ifndef INGOT_RUNTIME_YMODEM_H
 #define INGOT_RUNTIME_YMODEM_H
 
@@ -21,7 +21,7 @@ struct ymodem {
     enum err (*open)(void *context, const char *name, uint64_t bytes, const struct file **file);
     /* The file is complete. On an error the sender is told to stop. */
     enum err (*close)(void *context);
-    unsigned n_files;              /* that came */
+    unsigned n_files;              /* number of files received */
     bool begun;                    /* the receiver has asked for the blocks of the last file */
     bool stopped;                  /* stopped by a Ctrl-C, not by the sender */
     bool noise;                    /* noise came before the last read */

@@ -48,7 +48,7 @@ enum { JSON_ID_BYTES = 65 /* size of the field id, with its NUL */ };
 struct json_request {
     char *values[JSON_N_FIELDS]; /* values as text, also numbers and lists; NULL: the field is
                                   * absent */
-    size_t bytes[JSON_N_FIELDS]; /* of these */
+    size_t bytes[JSON_N_FIELDS]; /* lengths of the values */
     bool id_is_text, stop_is_list;
     /* The first error of the request; error is NULL if there is none. */
     const char *error; /* "json" or "field" */
