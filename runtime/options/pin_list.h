@@ -1,4 +1,4 @@
-/* The value of pins=: names of GPIO lines, the only ones that may ever be touched.
+/* The value of pins=: names of GPIO lines. Other lines are never touched.
  *
  *   light:3,fan:4:low,door:5:in
  *

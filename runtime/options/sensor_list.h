@@ -1,4 +1,4 @@
-/* The value of sensors=: names of devices on an I2C bus that may be read.
+/* The value of sensors=: names of the I2C devices that may be read.
  *
  *   room:i2c1:0x48:tmp105,boiler:i2c1:0x18:mcp9808
  *

@@ -48,7 +48,7 @@ struct kept_block {
     uint32_t end;                 /* tokens of the sequence up to the block's end */
     bool has_mark;                /* the block has its mark, or the model needs none */
     bool wanted;                  /* the block is in memory, and has to be written to the file */
-    uint32_t keys_crc, marks_crc; /* in the file: checksums of ids and keys, and of marks */
+    uint32_t keys_crc, marks_crc; /* in the file: checksums of ids, keys and values; of marks */
 };
 
 struct kept_setup {

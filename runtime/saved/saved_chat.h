@@ -106,10 +106,10 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save a conversation, with the states that fit (s->n_kept). The file's old contents are checked
  * before the save, and the written bytes are read back after it. ERR_NO_SPACE: the file is too
- * small. ERR_UNSUPPORTED: the device cannot be written. ERR_BAD_CHECKSUM: the device returns
- * other bytes than were written. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h;
- * ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there after an
- * error. */
+ * small. ERR_UNSUPPORTED: the device cannot be written. ERR_BAD_CHECKSUM: the device returns other
+ * bytes than were written. ERR_BAD_ARGUMENT: there is nothing to save. Errors of file.h;
+ * ERR_ABORTED by progress, which may be NULL. After an error the file still has the previous
+ * save. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);

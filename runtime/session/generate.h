@@ -77,7 +77,7 @@ enum generate_end {
 struct generate_result {
     enum generate_end end;  /* valid if ERR_OK was returned */
     uint32_t first_new;     /* index of the first new token in the session's ids */
-    uint32_t prompt_tokens; /* prompt tokens that were computed, with the template's tokens */
+    uint32_t prompt_tokens; /* computed tokens of the prompt, including the template's */
     uint32_t new_tokens;
     uint64_t start, first, last;   /* ticks when the prompt began, at the first token and at the
                                     * last token; first is 0 if no token came */

@@ -1,6 +1,6 @@
 /* Replies to several prompts in parallel: every pass advances each of them (session_group.h), and a
- * reply is the same as for its prompt alone. The callers accept requests, and wait for them: `ingot
- * batch`, `ingot serve`, a board's HTTP server (runtime/api), /bench and
+ * reply is the same as for its prompt alone. Accepting requests, and waiting for them, is left to
+ * the callers: `ingot batch`, `ingot serve`, a board's HTTP server (runtime/api), /bench and
  * ingot_generate_parallel. */
 #ifndef INGOT_RUNTIME_REPLIES_H
 #define INGOT_RUNTIME_REPLIES_H
@@ -48,7 +48,7 @@ void replies_begin(struct replies *r, uint32_t slot, const struct generate_param
 
 /* Run one pass for all busy slots that do not wait (at least one), then take one more token for
  * each of them whose prompt is computed. Slots whose replies have ended are no longer busy. Errors
- * of session_group_pass, after which another pass may continue; ERR_BAD_MODEL: logits that are not
+ * of session_group_pass (the next pass may then continue); ERR_BAD_MODEL: logits that are not
  * numbers. */
 enum err replies_pass(struct replies *r, const struct stop *stop);
 

@@ -61,8 +61,8 @@ size_t sampler_scratch_bytes(uint32_t vocab);
  * earlier tokens, oldest first. `repeat` uses the last repeat_last of these tokens; the other
  * penalties use those from s->reply on. scratch: sampler_scratch_bytes(vocab), 8-byte aligned.
  * Order: biases, repeat, frequency and presence, top_k, top_p, min_p, temp, as in llama.cpp's
- * default chain. If logits are equal, the lower id comes first. NaN is ignored and counted,
- * infinity counts as the largest finite number. SAMPLER_NO_TOKEN if every logit is NaN or minus
+ * default chain. If logits are equal, the lower id comes first. NaN is ignored and counted, plus
+ * infinity is treated as the largest finite number. SAMPLER_NO_TOKEN if every logit is NaN or minus
  * infinity: the model is damaged. */
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);

@@ -37,7 +37,7 @@ struct session_hash {
 
 /* Work space that the tokenizer and the sampler use alternately. */
 struct session_scratch {
-    void *memory; /* 64-byte aligned; NULL: a draft has none */
+    void *memory; /* 64-byte aligned; NULL for a draft */
     size_t bytes;
 };
 

@@ -12,7 +12,8 @@ struct session;
 const char *session_drop_error_message(const struct session *s);
 
 /* Remove tokens [from, from + n); both borders are multiples of KV_TILE, from + n <= n_ids. Later
- * tokens move up (kv_drop.h). session_drop_error_message must be NULL. The logits stay. */
+ * tokens move into the gap (kv_drop.h). session_drop_error_message must be NULL. The logits
+ * stay. */
 void session_drop(struct session *s, uint32_t from, uint32_t n);
 
 #endif

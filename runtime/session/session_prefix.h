@@ -23,7 +23,7 @@ enum {
 struct session_prefix {
     uint32_t n;      /* length of the prefix, whose tokens are in the states; 0: none */
     uint32_t wanted; /* tokens to keep as the prefix once they are computed; 0: none */
-    uint32_t lost;   /* value of n before a loaded sequence replaced this one; 0: none */
+    uint32_t lost;   /* value of n before a loaded sequence replaced the prefix; 0: none */
     bool held;       /* the states have n tokens that the sequence does not count yet */
     uint32_t ids[SESSION_PREFIX_TOKENS]; /* (n) */
 };

@@ -69,7 +69,8 @@ uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster);
 
 bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
 
-/* Open an entry's folder, or the root if NULL. ERR_BAD_FILESYSTEM: it is outside the volume. */
+/* Open the folder of an entry, or the root if entry is NULL. ERR_BAD_FILESYSTEM: the folder is
+ * outside the volume. */
 enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
                                struct fat32_directory *out);
 

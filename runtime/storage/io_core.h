@@ -57,8 +57,8 @@ struct io_core *io_core_of(struct block_device *device);
 bool io_core_is_idle(const struct io_core *c);
 
 /* Let core number `core` serve from now on. The core must run io_core_serve, which returns soon
- * after io_core_stop. Until then core 0 does not touch the driver. Requests may be in flight across
- * both calls. Core 0 calls start and stop. */
+ * after io_core_stop. Between io_core_start and io_core_stop, core 0 does not touch the driver.
+ * Requests may be in flight during both calls. Core 0 calls start and stop. */
 void io_core_start(struct io_core *c, unsigned core);
 void io_core_serve(void *io_core);
 void io_core_stop(void *io_core);

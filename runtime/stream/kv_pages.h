@@ -6,7 +6,7 @@
  * that became full are written to the file before another layer gets the slot. So attention always
  * finds a layer in memory. A layer with a window reads only the pages that the next query sees.
  *
- * Memory keeps the CRC-32C of each page. The cache ends before a page that cannot be read, and
+ * Memory keeps the CRC-32C of each page. If a page cannot be read, the cache ends before it, and
  * later positions are computed again from their tokens. The file keeps its size and place. The
  * file's contents are not used after a restart. The stream polls and resets the reads of the pages,
  * which are its guest (struct stream_guest). Core 0 only. */
@@ -50,7 +50,7 @@ struct kv_pages_slot {
     struct kv_pages_layer *layer;
     uint32_t first, n; /* pages [first, n) are requested */
     uint32_t checked;  /* requested pages before this number have right CRCs */
-    uint64_t begun;    /* begin of the read, for the trace */
+    uint64_t begun;    /* when the read began, for the trace */
     struct file_read read;
 };
 

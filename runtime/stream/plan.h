@@ -39,8 +39,8 @@ struct plan_rates {
     uint32_t io_core;                /* percentage of a transfer's time in which it occupies a
                                       * core */
     uint32_t cores;                  /* number of cores that computed during the measurement */
-    const struct plan_rates *lent;   /* rates of computing without one core, if it may move the
-                                      * card's data; otherwise NULL */
+    const struct plan_rates *lent;   /* rates of computing without one core, if that core may move
+                                      * the card's data; otherwise NULL */
     uint32_t decode[INGOT_N_TYPES];  /* picoseconds that all cores take for a byte of weights and
                                       * one token */
     uint32_t prefill[INGOT_N_TYPES]; /* picoseconds that all cores take for a byte of weights and
@@ -50,8 +50,8 @@ struct plan_rates {
                                       * `layer` */
     uint32_t check;                  /* picoseconds that all cores take for the checksum of a
                                       * byte */
-    bool disturbed; /* other programs used the cores meanwhile, so speeds may be far too
-                     * low */
+    bool disturbed; /* other programs used the cores during the measurement, so speeds may be far
+                     * too low */
 };
 
 /* The experts of each layer are kept in an order. found[i] counts how often an expert that a token

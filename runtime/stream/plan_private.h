@@ -26,7 +26,7 @@ struct plan_weights {
     uint64_t layers;        /* the segments of all layers */
     uint64_t largest_layer; /* the largest layer's segment */
     uint64_t row, row_sums; /* an embedding row as it is read; checksums of all groups of rows */
-    uint64_t table;         /* the table per layer, which the sums above leave out */
+    uint64_t table;         /* the table per layer, which the totals above leave out */
     uint64_t table_row;     /* a token's rows of the table, as they are read */
     uint64_t before;        /* whole pages before the output matrix in its segment, which stay if
                              * the matrix passes in tiles */

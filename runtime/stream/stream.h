@@ -52,7 +52,7 @@ struct stream_stats {
     uint64_t bytes_loaded;   /* bytes of pinned segments, read once */
     uint64_t bytes_streamed; /* bytes of used segments (layers and tiles), and of the table's
                               * rows */
-    uint64_t rows_read;      /* embedding rows that were read, of plan->rows.bytes each */
+    uint64_t rows_read;      /* embedding rows for which a group (plan->rows.bytes) was read */
     uint64_t rows_kept;      /* embedding rows that needed no reading */
     uint64_t stalls;         /* number of segments that had not arrived when they were needed */
     uint64_t first_stalls;   /* how many of these were the first after a start or a failure */

@@ -72,7 +72,7 @@ struct stream_expert_read {
     uint32_t tries;
     uint32_t crc; /* CRC of the first crc_bytes */
     uint64_t crc_bytes;
-    uint64_t begun; /* begin of the read, for the trace */
+    uint64_t begun; /* when the read began, for the trace */
     struct file_read read;
 };
 
@@ -108,7 +108,7 @@ struct stream_experts {
  * missing experts. */
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
 
-/* Request the n experts in x->next.experts, which a later layer probably needs.
+/* Request the n experts in s->experts.next.experts, which `layer`, a later layer, probably needs.
  * Missing experts are read while the card would be idle. */
 void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n);
 

@@ -1,4 +1,4 @@
-/* Bytes as text: base64 (RFC 4648, 4), padded, without line breaks. */
+/* Bytes as text: base64 (RFC 4648, section 4), padded, without line breaks. */
 #ifndef INGOT_RUNTIME_BASE64_H
 #define INGOT_RUNTIME_BASE64_H
 

@@ -1,5 +1,6 @@
-/* UTF-8 for the console and the tokenizer: check for characters, and write whole characters.
- * Source: RFC 3629 and Unicode, table 3-7 (no overlong forms, no surrogates, up to U+10FFFF). */
+/* UTF-8 for the console and the tokenizer: find characters in bytes, and write only whole
+ * characters. Source: RFC 3629 and Unicode, table 3-7 (no overlong forms, no surrogates, up to
+ * U+10FFFF). */
 #ifndef INGOT_RUNTIME_UTF8_H
 #define INGOT_RUNTIME_UTF8_H
 

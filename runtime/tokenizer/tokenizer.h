@@ -19,7 +19,7 @@ struct tokenizer {
     const uint32_t *text_offsets; /* (n_tokens + 1) */
     const float *scores;          /* (n_tokens), only if merges is NULL */
     const uint8_t *types;         /* (n_tokens), see tokenizer_type() */
-    const uint32_t *sorted;       /* (n_sorted) ids by bytes of text */
+    const uint32_t *sorted;       /* (n_sorted) ids in the order of the bytes of their texts */
     const uint32_t *byte_tokens;  /* (256) */
     const char *text;
     const struct ingot_merges *merges; /* NULL: by score */

@@ -1,4 +1,4 @@
-/* Shared by the files of the encoder, and grammar_tokens.c. */
+/* Shared by the files of the encoder and by grammar_tokens.c. */
 #ifndef INGOT_RUNTIME_TOKENIZER_ENCODE_H
 #define INGOT_RUNTIME_TOKENIZER_ENCODE_H
 

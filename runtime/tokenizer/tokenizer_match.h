@@ -18,7 +18,7 @@ struct symbol {
     uint32_t bytes;
 };
 
-/* Return the symbol at a position. A byte that is not UTF-8 is a U+FFFD of one byte. */
+/* Return the symbol at a position. A byte that is not UTF-8 counts as a U+FFFD of one byte. */
 struct symbol match_symbol_at(const uint8_t *text, uint32_t at, uint32_t end);
 
 /* Match the expression [set]{0,most}. */

@@ -1,4 +1,4 @@
-/* Write a file that arrives in pieces to the card. */
+/* Write to the card a file that arrives in pieces. */
 #ifndef INGOT_RUNTIME_TRANSFER_SINK_H
 #define INGOT_RUNTIME_TRANSFER_SINK_H
 

@@ -24,7 +24,7 @@ struct ymodem {
     unsigned n_files;              /* number of files received */
     bool begun;                    /* the receiver has asked for the blocks of the last file */
     bool stopped;                  /* stopped by a Ctrl-C, not by the sender */
-    bool noise;                    /* noise came before the last read */
+    bool noise;                    /* noise came before the last block or byte */
     unsigned n_keys, keys_to_stop; /* Ctrl-Cs since the last block; how many of them end a
                                     * transfer */
     struct transfer_sink sink;

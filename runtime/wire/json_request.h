@@ -61,8 +61,8 @@ struct json_request {
 const char *json_field_name(enum json_field field);
 
 /* Read line (bytes, followed by a NUL), which is overwritten and keeps the values. Fields that
- * begin with x_ are ignored. All fields before an error in the JSON are read, and all fields if
- * the JSON is right, so that the id is known even if another field is wrong. */
+ * begin with x_ are ignored. If the JSON is wrong, the fields before the error are read. Otherwise
+ * all fields are read, so that the id is known even if another field is wrong. */
 void json_request_read(struct json_request *r, char *line, size_t bytes);
 
 #endif
