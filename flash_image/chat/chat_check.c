@@ -36,7 +36,10 @@ size_t chat_render(const struct ingot_chat *chat, const struct probe *what, char
             at = put(out, at, room, parts[k].text, parts[k].bytes);
         }
         if (turn.past) {
-            at = put(out, at, room, what->reply[i], strlen(what->reply[i]));
+            struct tokenizer_part reply = chat_turn_reply(chat, what->reply[i],
+                                                          strlen(what->reply[i]));
+
+            at = put(out, at, room, reply.text, reply.bytes);
         }
     }
     return at;

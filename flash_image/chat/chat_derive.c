@@ -305,12 +305,30 @@ static bool keeps(struct jinja_text t, const char *what)
     return jinja_find(t, jinja_text(what), 0) != SIZE_MAX;
 }
 
+/* White space that no template writes itself. */
+#define SPACED(word) " \t" word "\t "
+
+/* Find the flags of the last reply's white space. */
+static void derive_reply_trim(struct derivation *v)
+{
+    struct probe spaced = plain;
+    struct jinja_text text;
+
+    spaced.users = 2;
+    spaced.replies = 1;
+    spaced.reply[0] = SPACED(REPLY1);
+    if (probe_render(v->p, &spaced, &text) && !keeps(text, "\t" REPLY1) &&
+        !keeps(text, REPLY1 "\t")) {
+        v->d->flags |= INGOT_CHAT_TRIM_REPLY;
+    }
+}
+
 static void derive_trim(struct derivation *v)
 {
     struct probe spaced = plain;
     struct jinja_text text;
 
-    spaced.user[0] = " \n" USER1 "\n ";
+    spaced.user[0] = SPACED(USER1);
     if (probe_render(v->p, &spaced, &text) && !keeps(text, spaced.user[0])) {
         v->d->flags |= INGOT_CHAT_TRIM_USER;
     }
@@ -319,9 +337,10 @@ static void derive_trim(struct derivation *v)
         return;
     }
     spaced.user[0] = USER1;
-    spaced.system = " \n" SYSTEM "\n ";
+    spaced.system = SPACED(SYSTEM);
     if (probe_render(v->p, &spaced, &text) && !keeps(text, spaced.system)) {
-        v->d->flags |= INGOT_CHAT_TRIM_SYSTEM;
+        v->d->flags |= keeps(text, "\t" SYSTEM) ? INGOT_CHAT_TRIM_SYSTEM_END
+                                                : INGOT_CHAT_TRIM_SYSTEM;
     }
 }
 
@@ -401,6 +420,9 @@ static void derive_thoughts(struct derivation *v)
         s[INGOT_CHAT_THINK_END] = jinja_text("</think>");
         v->d->flags |= INGOT_CHAT_KEEPS_THOUGHTS;
     }
+    if (s[INGOT_CHAT_THINK_END].bytes != 0 && !past_keeps(v, true)) {
+        v->d->flags |= INGOT_CHAT_DROPS_WRITTEN;
+    }
 }
 
 bool chat_derive(struct prober *p, struct chat_derived *d)
@@ -423,6 +445,7 @@ bool chat_derive(struct prober *p, struct chat_derived *d)
         return false;
     }
     derive_trim(&v);
+    derive_reply_trim(&v);
     derive_thoughts(&v);
     return true;
 }

@@ -45,7 +45,7 @@ static const struct chat_form forms[] = {
     { "qwen3",
       "Qwen3; thinks, and think=off stops it",
       { CHATML_STRINGS, NO_THINKING = "<think>\n\n</think>\n\n", THINK_END = "</think>" },
-      0 },
+      INGOT_CHAT_DROPS_WRITTEN },
     { "phi4",
       "Phi-4",
       { SYSTEM_PREFIX = "<|im_start|>system<|im_sep|>", SYSTEM_SUFFIX = "<|im_end|>",

@@ -103,8 +103,8 @@ static bool has_string(const uint8_t *tokenizer, const struct chat_form *form, u
                             derived);
 }
 
-/* True if a derived form equals a named one. Their openings may differ and, if `any_prompt` is
- * true, their system prompts, too. */
+/* True if a derived form equals a named one. Their openings may differ, what they remove from texts
+ * and, if `any_prompt` is true, their system prompts, too. */
 static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
                     const struct chat_derived *d, bool any_prompt)
 {
@@ -115,7 +115,7 @@ static bool is_form(const uint8_t *tokenizer, const struct chat_form *form,
             return false;
         }
     }
-    return ((form->flags ^ d->flags) & ~(uint32_t)INGOT_CHAT_TRIM) == 0;
+    return ((form->flags ^ d->flags) & ~(uint32_t)INGOT_CHAT_REMOVES) == 0;
 }
 
 /* The name of a known form, or "the model's own", for a person to read. */

@@ -463,11 +463,15 @@ enum ingot_chat_flags {
     INGOT_CHAT_SYSTEM_ALWAYS = 2,   /* the system block is written even if the prompt is empty */
     INGOT_CHAT_TRIM_USER = 4,       /* white space around the user's texts is removed */
     INGOT_CHAT_TRIM_SYSTEM = 8,     /* white space around the system prompt is removed */
-    INGOT_CHAT_TRIM = 12,           /* both */
     INGOT_CHAT_SYSTEM_LAST = 16,    /* with SYSTEM_IN_USER: the block is in the last user turn */
     INGOT_CHAT_SYSTEM_WHOLE = 32,   /* without a system prompt, CHAT_SYSTEM is the whole block */
     INGOT_CHAT_KEEPS_THOUGHTS = 64, /* thoughts stay in the context of later turns */
-    INGOT_ALL_CHAT_FLAGS = 127
+    INGOT_CHAT_TRIM_REPLY = 128,    /* white space around the replies of earlier turns is removed */
+    INGOT_CHAT_TRIM_SYSTEM_END = 256, /* white space after the system prompt is removed */
+    INGOT_CHAT_TRIM = INGOT_CHAT_TRIM_USER | INGOT_CHAT_TRIM_SYSTEM | INGOT_CHAT_TRIM_REPLY,
+    INGOT_CHAT_DROPS_WRITTEN = 512, /* thoughts in the text of an earlier reply are removed */
+    INGOT_CHAT_REMOVES = INGOT_CHAT_TRIM | INGOT_CHAT_TRIM_SYSTEM_END | INGOT_CHAT_DROPS_WRITTEN,
+    INGOT_ALL_CHAT_FLAGS = 1023
 };
 enum { INGOT_MAX_STOPS = 8 };
 struct ingot_chat {

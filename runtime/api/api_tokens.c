@@ -50,8 +50,7 @@ static size_t parts_of(const struct ingot_chat *chat, const struct api_request *
         memcpy(parts + n, own, n_own * sizeof *own);
         n += n_own;
         if (q->turns[i].replied) {
-            parts[n++] = (struct tokenizer_part){ q->turns[i].reply.bytes, q->turns[i].reply.n,
-                                                  false };
+            parts[n++] = chat_turn_reply(chat, q->turns[i].reply.bytes, q->turns[i].reply.n);
         }
     }
     return n;

@@ -4,6 +4,7 @@
 
 #include "runtime/chat/chat.h"
 #include "runtime/chat/chat_private.h"
+#include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/features/feature.h"
 #include "runtime/text/json.h"
@@ -234,8 +235,8 @@ static void leave_out(struct put *p)
 static enum err put_pair(struct put *p, const struct chat_message *said,
                          const struct chat_message *reply)
 {
-    const struct tokenizer_part part = { reply->text, reply->bytes, false };
     struct chat *c = p->chat;
+    const struct tokenizer_part part = chat_turn_reply(c->template, reply->text, reply->bytes);
     struct session *s = c->session;
 
     for (;;) {
@@ -244,7 +245,7 @@ static enum err put_pair(struct put *p, const struct chat_message *said,
         size_t n = 0, more = 0;
         enum err e = chat_encode_past(c, said->text, said->bytes, first, ids, room, &n);
 
-        if (e == ERR_OK && reply->bytes != 0) {
+        if (e == ERR_OK && part.bytes != 0) {
             e = tokenizer_encode_parts(&s->model->tokenizer, &part, 1, TOKENIZER_CONTINUE, ids + n,
                                        room - n, &more, s->scratch.memory, s->scratch.bytes);
         }

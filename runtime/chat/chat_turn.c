@@ -1,7 +1,11 @@
 #include "runtime/chat/chat_turn.h"
 
+#include <string.h>
+
 #include "runtime/image/image.h"
 #include "runtime/session/reply_text.h"
+#include "runtime/text/unicode_class.h"
+#include "runtime/text/utf8.h"
 
 struct parts {
     const struct ingot_chat *chat;
@@ -19,23 +23,53 @@ static void put_string(struct parts *p, enum ingot_chat_string which)
     }
 }
 
-static bool is_space(char c)
+/* Return the bytes of the white space character with which the text begins, or 0. Templates trim
+ * with Python's strip(), which also removes U+001C to U+001F. */
+static size_t leading_space(const char *text, size_t bytes)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    int n = bytes != 0 ? utf8_check((const uint8_t *)text, bytes) : 0;
+    uint32_t code;
+
+    if (n <= 0) {
+        return 0;
+    }
+    code = utf8_decode((const uint8_t *)text, n);
+    return unicode_class(code) == UNICODE_SPACE || (code >= 0x1c && code <= 0x1f) ? (size_t)n : 0;
 }
 
-static void put_plain(struct parts *p, const char *text, size_t bytes, uint32_t trim)
+/* Return the bytes of the white space character with which the text ends, or 0. */
+static size_t trailing_space(const char *text, size_t bytes)
 {
-    if ((p->chat->flags & trim) != 0) {
-        for (; bytes != 0 && is_space(text[0]); bytes--) {
-            text++;
-        }
-        while (bytes != 0 && is_space(text[bytes - 1])) {
-            bytes--;
-        }
+    size_t n = 1;
+
+    while (n < bytes && n < 4 && ((unsigned char)text[bytes - n] & 0xc0) == 0x80) {
+        n++;
     }
-    if (bytes != 0) {
-        p->part[p->n++] = (struct tokenizer_part){ text, bytes, false };
+    return bytes != 0 && leading_space(text + bytes - n, n) == n ? n : 0;
+}
+
+static struct tokenizer_part trimmed(struct tokenizer_part part, bool start, bool end)
+{
+    size_t n;
+
+    while (start && (n = leading_space(part.text, part.bytes)) != 0) {
+        part.text += n;
+        part.bytes -= n;
+    }
+    while (end && (n = trailing_space(part.text, part.bytes)) != 0) {
+        part.bytes -= n;
+    }
+    return part;
+}
+
+static void put_plain(struct parts *p, const char *text, size_t bytes, uint32_t both, uint32_t end)
+{
+    bool trims = (p->chat->flags & both) != 0;
+    struct tokenizer_part part = trimmed((struct tokenizer_part){ text, bytes, false }, trims,
+                                         trims || (p->chat->flags & end) != 0);
+
+    if (part.bytes != 0) {
+        p->part[p->n++] = part;
     }
 }
 
@@ -71,7 +105,7 @@ static void put_system(struct parts *p, const struct chat_turn *turn)
         return;
     }
     put_string(p, INGOT_CHAT_SYSTEM_PREFIX);
-    put_plain(p, text, bytes, INGOT_CHAT_TRIM_SYSTEM);
+    put_plain(p, text, bytes, INGOT_CHAT_TRIM_SYSTEM, INGOT_CHAT_TRIM_SYSTEM_END);
     put_string(p, INGOT_CHAT_SYSTEM_SUFFIX);
 }
 
@@ -124,7 +158,7 @@ size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *tu
 
     put_opening(&p, turn);
     if (!turn->unspoken || has_system(chat, turn, true)) {
-        put_plain(&p, turn->text, turn->bytes, INGOT_CHAT_TRIM_USER);
+        put_plain(&p, turn->text, turn->bytes, INGOT_CHAT_TRIM_USER, 0);
         put_string(&p, INGOT_CHAT_USER_SUFFIX);
     }
     put_string(&p, INGOT_CHAT_REPLY_PREFIX);
@@ -136,4 +170,35 @@ size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *tu
         put_string(&p, INGOT_CHAT_REPLY_START);
     }
     return p.n;
+}
+
+/* Return the bytes up to the end of the last mark in the text and the line feeds after it, or 0. */
+static size_t bytes_of_thoughts(const char *text, size_t bytes, const char *mark, size_t mark_bytes)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i + mark_bytes <= bytes; i++) {
+        if (memcmp(text + i, mark, mark_bytes) == 0) {
+            from = i + mark_bytes;
+        }
+    }
+    while (from != 0 && from < bytes && text[from] == '\n') {
+        from++;
+    }
+    return from;
+}
+
+struct tokenizer_part chat_turn_reply(const struct ingot_chat *chat, const char *text, size_t bytes)
+{
+    bool trims = (chat->flags & INGOT_CHAT_TRIM_REPLY) != 0;
+    uint32_t mark_bytes;
+    const char *mark = image_chat_text(chat, INGOT_CHAT_THINK_END, &mark_bytes);
+
+    if (mark_bytes != 0 && (chat->flags & INGOT_CHAT_DROPS_WRITTEN) != 0) {
+        size_t n = bytes_of_thoughts(text, bytes, mark, mark_bytes);
+
+        text += n;
+        bytes -= n;
+    }
+    return trimmed((struct tokenizer_part){ text, bytes, false }, trims, trims);
 }

@@ -40,4 +40,9 @@ size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *tu
 size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
                          struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
+/* Return the text of an earlier turn's reply as the template writes it, marked untrusted: without
+ * thoughts and white space that the template removes. The part points into `text`. */
+struct tokenizer_part chat_turn_reply(const struct ingot_chat *chat, const char *text,
+                                      size_t bytes);
+
 #endif

@@ -185,6 +185,12 @@ def check_server(served, name):
 
 check_server(Served(model=greedy), "serve").end()
 check_server(Served(model=gguf("defaults-served", temp=0.0)), "serve a GGUF").end()
+for what, jinja, equal in (("that trims texts", CHATML.replace("m['content']", "(m['content'] | trim)"), True), ("that does not", CHATML, False)):
+    trimming = Served(model=gguf("defaults-trims", jinja, temp=0.0))
+    talks = [trimming.ask("/v1/chat/completions", {"max_tokens": 1, "messages": [{"role": role, "content": space + said + space} for role, said in (
+        ("system", "s"), ("user", "a"), ("assistant", "b"), ("user", "c"))]})[1]["usage"]["prompt_tokens"] for space in ("", "\u3000\n ")]
+    trimming.end()
+    tap.ok(talks[1] - talks[0] == (0 if equal else 4 * 2 * 5), f"white space around messages of every role, with a template {what}", str(talks))
 
 card = make_card("defaults.img", greedy)
 folder = tempfile.mkdtemp(prefix="ingot-defaults-")  # a socket's path has 107 bytes at most

@@ -61,6 +61,26 @@ static void check_cache(void)
     OK(picked == first, "the same tokens continue as the second reply did");
 }
 
+/* Messages with this earlier reply must have the tokens of the template with `kept`. */
+static void check_messages(const char *reply, const char *kept, const char *what)
+{
+    struct chat_messages m = {
+        .n = 3,
+        .list = { { "bade", 4, 0, false },
+                  { reply, (uint32_t)strlen(reply), 0, true },
+                  { "gogo", 4, 0, false } },
+    };
+    struct session *s = &rig.session;
+    uint32_t wanted[MOST];
+    size_t n = tokens_of("[O][S]fine[/S][U]", "bade", "[/U][R]", TOKENIZER_BOS, wanted);
+
+    start_over(REPLY);
+    n += tokens_of("", kept, "", TOKENIZER_CONTINUE, wanted + n);
+    OK(chat_messages_put(&chat, &m) == ERR_OK && s->n_ids == n &&
+           memcmp(s->ids, wanted, n * sizeof *wanted) == 0,
+       "messages: %s", what);
+}
+
 int main(void)
 {
     const char *strings[INGOT_CHAT_STRINGS];
@@ -90,6 +110,12 @@ int main(void)
     check_two("[O][S]fine[/S][U]", "[/U][R]", "[/R][U]", "[/U][R]",
               "a reply that began after nothing stays as it was generated");
     strings[INGOT_CHAT_PAST_START] = NULL;
+    strings[INGOT_CHAT_THINK_END] = "[T]";
+    use_template(strings, 0);
+    check_messages(" hm[T]\n fed ", " hm[T]\n fed ", "an earlier reply stays as it was sent");
+    use_template(strings, INGOT_CHAT_TRIM_REPLY | INGOT_CHAT_DROPS_WRITTEN);
+    check_messages(" hm[T]\n fed ", "fed", "thoughts and white space are gone");
+    strings[INGOT_CHAT_THINK_END] = NULL;
     use_template(strings, INGOT_CHAT_SYSTEM_IN_USER | INGOT_CHAT_SYSTEM_LAST);
     start_over(REPLY);
     check_two("[O][U]", "[/U][R]", "[/R][U][S]fine[/S]", "[/U][R]",

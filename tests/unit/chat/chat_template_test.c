@@ -131,6 +131,54 @@ static void test_prompts(void)
        "an empty system prompt has a block where the template always has one");
 }
 
+/* ---- what templates remove from texts -------------------------------------------------------- */
+
+#define WIDE "\xe3\x80\x80" /* U+3000 */
+#define NBSP "\xc2\xa0"     /* U+00A0 */
+
+static void check_removed(const char *jinja, const struct template_case *like, const char *wanted)
+{
+    static const char hi[] = WIDE "\x1fHi" NBSP "\n", kind[] = "\n Be kind.\n";
+    struct chat_turn first = {
+        .text = hi, .bytes = strlen(hi), .first = true, .system = kind, .system_bytes = strlen(kind)
+    };
+    const char *said = " <think>\nhm\n</think>\n\n" WIDE "Hello!\r\n";
+    struct tokenizer_part reply;
+    char out[MOST] = "";
+
+    make_vocabulary(like->bos, like->eos, INGOT_TOKEN_CONTROL);
+    build(NULL, jinja);
+    render_turn(&first, out);
+    reply = chat_turn_reply(&section.head, said, strlen(said));
+    strncat(out, reply.text, reply.bytes);
+    check_text(out, wanted, like->form, "white space and thoughts that it removes");
+}
+
+static void test_removed(void)
+{
+    const struct template_case *chatml = &template_cases[0], *qwen3 = &template_cases[5];
+    const struct template_case *llama3 = &template_cases[7];
+
+    check_removed(llama3->jinja, llama3,
+                  "<|begin_of_text|>" H("system") "Be kind.<|eot_id|>" H("user") "Hi<|eot_id|>" H(
+                      "assistant") "<think>\nhm\n</think>\n\n" WIDE "Hello!");
+    check_removed(chatml->jinja, chatml,
+                  IM_SYSTEM("\n Be kind.\n") "<|im_start|>user\n" WIDE "\x1fHi" NBSP
+                                             "\n<|im_end|>\n<|im_start|>assistant\n"
+                                             " <think>\nhm\n</think>\n\n" WIDE "Hello!\r\n");
+    check_removed(qwen3->jinja, qwen3,
+                  IM_SYSTEM("\n Be kind.\n") "<|im_start|>user\n" WIDE "\x1fHi" NBSP
+                                             "\n<|im_end|>\n<|im_start|>assistant\n" WIDE
+                                             "Hello!\r\n");
+    check_removed("{% for m in messages %}<|im_start|>{{ m.role }}\n"
+                  "{{ m.content.rstrip() if m.role == 'system' else m.content }}<|im_end|>\n"
+                  "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+                  chatml,
+                  IM_SYSTEM("\n Be kind.") "<|im_start|>user\n" WIDE "\x1fHi" NBSP
+                                           "\n<|im_end|>\n<|im_start|>assistant\n"
+                                           " <think>\nhm\n</think>\n\n" WIDE "Hello!\r\n");
+}
+
 /* ---- Jinja ----------------------------------------------------------------------------------- */
 
 static const char *const script =
@@ -268,6 +316,7 @@ int main(void)
     test_names();
     test_bad();
     test_prompts();
+    test_removed();
     test_jinja();
     test_damaged();
     free(tokenizer);

@@ -221,7 +221,7 @@ static void test_chat(void)
 
     refuse_u32(at, 1, "chat: string 0 has 1 byte, 0 are left");
     refuse_u32(at + 40, 0xffffffff, "chat: string 10 has 4294967295 bytes");
-    refuse_u32(at + 44, 128, "chat: flags are 128, this program knows 127");
+    refuse_u32(at + 44, 1024, "chat: flags are 1024, this program knows 1023");
     refuse_u32(at + 48, 9, "chat: n_stops is 9, more than 8");
     refuse_u32(at + 52, 300, "chat: stops[0] is 300");
     refuse_u32(at + 80, 1, "chat: stops[7] is 1");
