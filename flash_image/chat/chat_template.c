@@ -184,7 +184,9 @@ static enum err derive_form(struct build *b, struct prober *p,
             return refuse_own(b, error_message, "it writes more than a chat section holds");
         }
         if (chat_check(p, b->head, d.no_system, difference, sizeof difference)) {
-            return ERR_OK;
+            return chat_has_template(b->head)
+                       ? ERR_OK
+                       : refuse_own(b, error_message, "it writes no marks around texts");
         }
         d.strings[INGOT_CHAT_NO_THINKING] = jinja_text("");
     }

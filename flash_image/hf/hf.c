@@ -259,6 +259,7 @@ static enum err read_vocab_configs(struct hf_model *m)
         tokenizer_reader *read;
     } files[] = {
         { "tokenizer_config.json", hf_tokenizer_config_read },
+        { "chat_template.json", hf_chat_template_read },
         { "generation_config.json", read_special_ids },
         { "generation_config.json", read_sampling },
         { "config.json", read_special_ids },

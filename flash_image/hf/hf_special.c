@@ -105,6 +105,18 @@ enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t 
     return e;
 }
 
+enum err hf_chat_template_read(struct source *s, const uint8_t *text, size_t bytes,
+                               struct hf_tokenizer *t)
+{
+    enum err e;
+
+    t->chat_template = hf_json_parse(s, text, bytes, &e);
+    if (t->chat_template != NULL && s->chat_template.data == NULL) {
+        read_chat_template(s, t->chat_template);
+    }
+    return e;
+}
+
 static void add_stop(struct source_vocab *v, const cJSON *id)
 {
     uint32_t token;

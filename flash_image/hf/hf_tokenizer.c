@@ -487,7 +487,8 @@ void hf_tokenizer_free(struct hf_tokenizer *t)
 {
     cJSON_Delete(t->root);
     cJSON_Delete(t->config);
+    cJSON_Delete(t->chat_template);
     free(t->tokens);
     free(t->merges);
-    *t = (struct hf_tokenizer){ NULL, NULL, NULL, NULL, 0 };
+    *t = (struct hf_tokenizer){ .root = NULL };
 }

@@ -11,6 +11,7 @@
 struct hf_tokenizer {
     cJSON *root;                 /* of tokenizer.json */
     cJSON *config;               /* of tokenizer_config.json */
+    cJSON *chat_template;        /* of chat_template.json */
     struct source_token *tokens; /* (room); tokens without text are unused */
     struct source_merge *merges;
     uint32_t room;
@@ -30,6 +31,11 @@ enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t byt
  * functions above. */
 enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t bytes,
                                   struct hf_tokenizer *t);
+
+/* Read chat_template.json, which older folders of models with pictures have. A chat template of
+ * tokenizer_config.json, which is read before, comes first. */
+enum err hf_chat_template_read(struct source *s, const uint8_t *text, size_t bytes,
+                               struct hf_tokenizer *t);
 
 /* Read generation_config.json or config.json, after the functions above: ids of special tokens that
  * are not known yet, and of tokens that end a reply. */

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Defaults in a model file: the sampling that a GGUF or a folder recommends, and additions by `ingot pack --defaults`. The packed file has these
-defaults, which apply on this computer, in the server and on both boards; a user's settings override them. It needs no assets."""
+"""Defaults in a model file: the sampling that a GGUF or a folder recommends, a folder's chat template, and additions by `ingot pack --defaults`. The
+packed file has these defaults, which apply on this computer, in the server and on both boards; a user's settings override them. It needs no assets."""
 
 import atexit
 import json
@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from board_line import Board
 from gguf_files import F32, I32, STRING, Gguf, text
 from hf_files import random_model, write_json
-from machine import ARM64, HOST, RISCV64, WORK, Reply, Tap, card_arguments, make_card, run
+from machine import ARM64, HOST, RISCV64, ROOT, WORK, Reply, Tap, card_arguments, make_card, run
 from served import Served
 
 DIM, CONTROL, BYTE = 32, 3, 6
@@ -96,6 +96,31 @@ tap.ok(near(facts.get("defaults", {}), {"temp": 0.5, "top_p": 0.75, "top_k": 20,
 write_json(folder, "generation_config.json", {"do_sample": False, "temperature": 0.5, "top_p": None, "repetition_penalty": 1.25})
 _, said, facts = packed(folder, "defaults-folder")
 tap.ok(near(facts.get("defaults", {}), {"repeat": 1.25}), "do_sample: false leaves the temperature alone", said)
+
+# ---- the chat template of a folder -------------------------------------------------------------
+
+folder = os.path.join(WORK, "defaults-template")
+shutil.rmtree(folder, True)
+shutil.copytree(os.path.join(ROOT, "models/demo"), folder)
+with open(os.path.join(folder, "tokenizer_config.json"), encoding="utf-8") as f:
+    config = {key: value for key, value in json.load(f).items() if key != "chat_template"}
+# The later a file is in this list, the more it counts.
+for name, expected in (("chat_template.json", "json"), ("tokenizer_config.json", "config"), ("chat_template.jinja", "jinja")):
+    jinja = f"{{% for m in messages %}}<{expected}-{{{{ m.role }}}}>{{{{ m.content }}}}<end>{{% endfor %}}<{expected}-assistant>"
+    if name == "tokenizer_config.json":
+        write_json(folder, name, {**config, "chat_template": jinja})
+    elif name == "chat_template.json":
+        write_json(folder, "tokenizer_config.json", config)
+        write_json(folder, name, {"chat_template": jinja})
+    else:
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(jinja)
+    _, said, facts = packed(folder, "defaults-template")
+    tap.ok((facts.get("template") or {}).get("user_prefix") == f"<{expected}-user>", f"a folder's chat template is that of {name}", said)
+with open(os.path.join(folder, "chat_template.json"), "w", encoding="utf-8") as f:
+    f.write("{")
+_, said, _ = packed(folder, "defaults-template")
+tap.ok("chat_template.json" in said and "JSON" in said, "a damaged chat_template.json is named", said)
 
 # ---- from --defaults ---------------------------------------------------------------------------
 

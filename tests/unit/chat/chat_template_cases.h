@@ -296,6 +296,8 @@ static const struct {
     { "a tag without an end", "{% for m in messages %}\n{{ m.content }", "line 2" },
     { "a filter of nobody's", "{{ messages | frobnicate }}", "'frobnicate'" },
     { "it says no", "{{ raise_exception('tools only') }}", "the template says: tools only" },
+    { "texts and nothing else", "{% for m in messages %}{{ m.content }}{% endfor %}",
+      "writes no marks" },
     { "forever", "{% for a in range(9000) %}{% for b in range(900) %}{% endfor %}{% endfor %}",
       "takes more than" },
     { "the first turn alone", "{{ messages[0].content }}", "does not write the replies" },
