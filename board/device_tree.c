@@ -39,7 +39,7 @@ static uint64_t read_u64(const uint8_t *p)
     return (uint64_t)read_u32(p) << 32 | read_u32(p + 4);
 }
 
-/* The NUL-terminated string at [at, end); NULL: no NUL ends it. */
+/* The string at [at, end); NULL if no NUL ends it there. */
 static const char *string_at(const struct device_tree *tree, uint32_t at, uint32_t end)
 {
     if (at >= end || memchr(tree->blob + at, '\0', end - at) == NULL)

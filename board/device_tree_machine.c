@@ -91,8 +91,8 @@ static bool isa_can_work(const char *isa)
 
 /* True if a cpu can run the image. A RISC-V hart without mmu-type is a monitor core. A hart without
  * FPU is a monitor core even if it has an mmu-type: StarFive's tree of 2021.10 gives the S7 core
- * the mmu-type sv39. Binding riscv/cpus: isa-base and isa-extensions, or isa if they are
- * missing. */
+ * the mmu-type sv39. The ISA is in isa-base and isa-extensions, or in isa if they are missing
+ * (binding riscv/cpus). */
 static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
 {
     const char *mmu = device_tree_string(tree, node, "mmu-type");
@@ -153,7 +153,7 @@ unsigned device_tree_n_cpus(const struct device_tree *tree)
     return n;
 }
 
-/* Read the tree's facts about the core with that id: dmips per MHz, and MHz; 0: not given. */
+/* Read the tree's facts about the core with that id: dmips per MHz, and MHz; 0 if not given. */
 static void read_capacity(const struct device_tree *tree, uint64_t id, uint64_t *dmips,
                           uint64_t *mhz)
 {

@@ -5,7 +5,7 @@
 
 static const struct {
     const char *name; /* after a number */
-    uint32_t most;    /* 0: it says nothing */
+    uint32_t most;    /* the limit to report; 0: none */
 } kinds[LEFT_OUT_COUNT] = {
     [LEFT_OUT_CORES] = { "cores", BOARD_MAX_CORES },
     [LEFT_OUT_RAM] = { "ranges of RAM", BOARD_MAX_RAM },

@@ -16,7 +16,7 @@
 enum {
     REST_MICROS = 1000, /* time between two polls of the device while waiting for a line */
     BUSY_MS = 50,       /* how long to poll without sleep after the last frame */
-    LINES_MOST = 4,     /* most log lines about addresses in a row; then one a minute */
+    LINES_MOST = 4,     /* most log lines in a row about addresses; then one a minute */
     MINUTE = 60,        /* seconds */
     CORRECTION = 10,    /* seconds: smaller corrections of the date are not logged */
 };
@@ -30,7 +30,7 @@ static struct network {
     const char *name;               /* name of the host */
     const char *token;              /* NULL: none */
     char how[OPTIONS_NET_BYTES];    /* net= without ",open" */
-    bool open;                      /* ... ",open" */
+    bool open;                      /* net= ends in ",open" */
     struct platform_console before; /* the board's own console */
     uint64_t polled;                /* ticks at the last turn */
     uint64_t period;

@@ -138,7 +138,7 @@ void panic_begin(void)
         board.power_off(1);
     }
     if (board.flow_control != NULL)
-        board.flow_control(false); /* nothing delays a report */
+        board.flow_control(false); /* XOFF must not delay a report */
     boot_screen_take();
     put('\n');
 }

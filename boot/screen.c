@@ -21,7 +21,8 @@ static bool is_open(void)
     return atomic_load(&boot_screen.open);
 }
 
-/* Begin to use the screen. Core 0. Returns false if no screen is open, or a report uses it. */
+/* Begin to use the screen, on core 0 only. Returns false if no screen is open, or a report uses
+ * it. */
 static bool begin(void)
 {
     if (!is_open())

@@ -1,4 +1,4 @@
-/* The bytes after an image's head are packed with LZMA: there is no header, but an end mark (the
+/* The bytes after an image's head are packed with LZMA, without a header but with an end mark (the
  * LZMA specification of the LZMA SDK, 9.20 and later; liblzma's raw LZMA1). The file is a quarter
  * to a third smaller than with LZ4, so firmware reads it sooner, but unpacking takes more
  * instructions (docs/experiments/bytes-of-the-image.md).

@@ -103,7 +103,7 @@ static bool open_serial_protocol(void)
  * sequences are dropped. */
 static struct efi_text {
     uint32_t character;
-    unsigned left; /* bytes that it wants */
+    unsigned left; /* bytes that the character still needs */
     enum { TEXT_PLAIN, TEXT_ESCAPED, TEXT_SEQUENCE } state;
 } text;
 

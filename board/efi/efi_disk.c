@@ -37,8 +37,8 @@ static enum err move_blocks(struct efi_disk *disk, bool write, uint64_t block, s
     return efi_failed(status) ? transfer_failed(disk, status) : ERR_OK;
 }
 
-/* Move a piece through our own buffer: its sectors do not fill whole blocks, or the firmware
- * refuses the request's buffer. For a write, the surrounding bytes are read first. */
+/* Move a piece through our own buffer, because its sectors do not fill whole blocks, or because the
+ * firmware refuses the request's buffer. For a write, the surrounding bytes are read first. */
 static enum err move_bounced(struct efi_disk *disk, bool write, uint64_t sector, size_t bytes,
                              uint8_t *buffer)
 {
@@ -239,7 +239,7 @@ static enum err efi_disk_submit(struct block_device *dev, struct block_request *
     return ERR_OK;
 }
 
-/* End requests that were read. If the drive was unplugged, all reads in flight fail. */
+/* End requests whose reads are done. If the drive was unplugged, all reads in flight fail. */
 static void land(struct efi_disk *disk)
 {
     struct block_request *req;

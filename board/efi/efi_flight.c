@@ -4,7 +4,7 @@
 #include "board/min_max.h"
 
 enum {
-    LOOKS = 2000, /* of a millisecond each */
+    LOOKS = 2000, /* looks at the reads, one each millisecond */
     LOOK_MICROS = 1000,
     WATCHDOG_SECONDS = 30, /* watchdog time for a reset that never returns */
 };
@@ -58,7 +58,7 @@ struct block_request *efi_flights_land(struct efi_flights *f, efi_status *status
         struct block_request *request = flight->request;
 
         if (request == NULL || EFI_CALL(efi_boot()->check_event(flight->token.event)) !=
-                                   EFI_SUCCESS) /* which clears it */
+                                   EFI_SUCCESS) /* success also clears the event */
             continue;
         *status = flight->token.status;
         flight->request = NULL;

@@ -12,6 +12,6 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
 
 unsigned mmu_tables(unsigned *most)
 {
-    *most = 0; /* they are the firmware's */
+    *most = 0; /* the tables are the firmware's */
     return 0;
 }

@@ -52,8 +52,8 @@ static enum err file_device_fail(struct file_device *d, int error)
     return ERR_IO;
 }
 
-/* Read the whole request; bytes after the file's end are zeros. Fails if the file has become
- * shorter since it was opened. */
+/* Read the whole request; bytes after the end that the file had when it was opened are zeros. Fails
+ * if the file has become shorter since then. */
 static enum err file_device_read(struct file_device *d, const struct block_request *req)
 {
     uint64_t offset = req->sector * SECTOR_BYTES;

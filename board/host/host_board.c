@@ -26,9 +26,9 @@ enum { OUT_BYTES = 4096, CTRL_C = 3 };
 static struct host_state {
     bool to_log;
     int replies; /* file descriptor */
-    int error;   /* of it; 0: none */
+    int error;   /* errno of a failed write to it; 0 if there is none */
     bool error_told;
-    size_t (*rewrite)(const char *in, size_t n, char *out, size_t most); /* log lines; NULL: not */
+    size_t (*rewrite)(const char *in, size_t n, char *out, size_t most); /* of log lines, or NULL */
     char buffer[OUT_BYTES];
     size_t n;
     bool interactive;

@@ -8,7 +8,7 @@
 enum { LINE_BYTES = 256 };
 
 static struct idle_state {
-    uint64_t ticks; /* the counts at the last call */
+    uint64_t ticks; /* idle ticks at the last call */
     double seconds;
     bool known;
 } state;

@@ -87,7 +87,7 @@ static void on_stop(int number)
     sigaddset(&stop, number);
     signal(number, SIG_DFL);
     raise(number);
-    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* the program stops here */
     catch (number, on_stop);
     set(true);
     terminal.resized = 1;

@@ -67,7 +67,7 @@ static void rpi5_set_pcie(unsigned generation)
 enum { MODEL_CM5 = 0x18 };  /* model in the revision code; a CM5 Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
 
-/* Receive by the UART's interrupt line on this stepping; the UART is also polled. */
+/* Receive with interrupts, whose line depends on the chip's stepping; the UART is also polled. */
 static void listen(void)
 {
     uint32_t lines[BCM2712_UART_LINES], id = 0;

@@ -20,7 +20,7 @@
 enum { UART_BYTES = 0x1000, SPI_BYTES = 0x1000 };
 
 static struct board_state {
-    const struct device_tree *tree; /* blob NULL: none */
+    const struct device_tree *tree; /* its blob is NULL if there is none */
     struct sifive_uart uart;
     struct sifive_spi card_bus, flash_bus;
     struct sd_spi card_host;

@@ -15,7 +15,7 @@
 #include "memory.h"
 
 static struct board_state {
-    const struct device_tree *tree; /* NULL before early_init; blob NULL: none */
+    const struct device_tree *tree; /* NULL before early_init; its blob is NULL if there is none */
     struct tree_storage storage;
     uintptr_t lines; /* the PL061's registers; 0 if not searched yet, or if there is none */
 } board_state;

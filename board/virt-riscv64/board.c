@@ -14,7 +14,7 @@
 static const struct sbi_machine_ns16550 console = { "ns16550a", BOARD_UART_ADDRESS, 0x100, 0, 1 };
 
 static struct board_state {
-    const struct device_tree *tree; /* blob NULL: none */
+    const struct device_tree *tree; /* its blob is NULL if there is none */
     struct ns16550 uart;
     struct tree_storage storage;
 } board_state;

@@ -91,7 +91,8 @@ static uint64_t first_frame(const struct trap_frame *frame)
 
     if (!in_own_stack(sp) || !in_own_stack(fp))
         return fp;
-    /* The word below the frame pointer: code for most functions, the caller's frame in a leaf. */
+    /* The word below the frame pointer: usually an address of code; in a leaf, the caller's frame
+     * pointer. */
     saved = ((const uint64_t *)(uintptr_t)fp)[-1];
     if (!fetch && saved - (uintptr_t)text_start < (uintptr_t)(text_end - text_start))
         return fp;

@@ -1,4 +1,4 @@
-/* JAL, and AUIPC with the instruction behind it, whose immediate holds the low 12 bits of the distance
+/* Restores JAL, and AUIPC with the instruction after it, which holds the low 12 bits of the distance
  * (RISC-V unprivileged ISA 20191213, 2.5, 2.4). Flags and limits of this file are those of
  * unpack_lzma.c. */
 #include "boot/unpack_code.h"

@@ -28,11 +28,11 @@ import time
 
 __all__ = ["Ingot", "IngotError", "Reply"]
 
-ASK_SECONDS = 1.5  # seconds between two questions whether a board is there
-QUIET_SECONDS = 0.7  # seconds before such a question
-DEAF_SECONDS = 10  # seconds of silence: a working board reports more often, so a Ctrl-C ends nothing of use
+ASK_SECONDS = 1.5  # seconds between two enquiries
+QUIET_SECONDS = 0.7  # seconds of silence before an enquiry
+DEAF_SECONDS = 10  # seconds of silence: a working board reports more often, so a Ctrl-C interrupts no useful work
 LOST_SECONDS = 2  # seconds of silence, after which lost events are requested again ...
-GAP_SECONDS = 0.3  # ... and the same if an event is known to be lost
+GAP_SECONDS = 0.3  # ... or this many if an event is known to be lost
 BUSY_SECONDS = 0.5  # seconds until a busy board on the network is asked again
 CTRL_C = b"\x03"
 ENQUIRY = b"\x05\n"  # an idle board answers with ready, or with a new prompt
@@ -386,7 +386,7 @@ class Ingot:
         while True:
             event = self._next_event(begun, request)
             if "hello" in request and "id" not in event:
-                continue  # answers to questions whether the board is there
+                continue  # answers to enquiries
             if event["event"] == "ready" and "id" not in event:
                 raise IngotError("gone", "the board restarted during the reply")
             if event.get("id", None if self._checks else self._id) != self._id:

@@ -308,7 +308,7 @@ static enum err add_texts(struct card_image *c, const struct card_board *b,
         return e;
     }
     snprintf(path, sizeof path, "%s/card/readme.txt", b->folder);
-    return add_filled(c, "README.txt", path, places, true); /* Windows' editor, too */
+    return add_filled(c, "README.txt", path, places, true); /* CRLF, for the editor of Windows */
 }
 
 /* Return the boot arguments, allocated; NULL if memory runs out. own: the board's files. */

@@ -108,7 +108,7 @@ static uint32_t stamp(int64_t seconds)
     struct tm tm;
 
     gmtime_r(&t, &tm);
-    if (tm.tm_year < 80) { /* it begins with 1980 */
+    if (tm.tm_year < 80) { /* exFAT begins with 1980 */
         tm = (struct tm){ .tm_year = 80, .tm_mday = 1 };
     }
     return (uint32_t)(tm.tm_year - 80) << 25 | (uint32_t)(tm.tm_mon + 1) << 21 |

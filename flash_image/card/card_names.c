@@ -11,7 +11,7 @@ enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
 enum {
     EXFAT_UNITS = 15,
     EXFAT_HEAD = 2
-}; /* UTF-16 units in a slot of the name; slots before those of the name */
+}; /* UTF-16 units in a slot of the name; number of slots before the name */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
 unsigned card_name_units(const char *name, uint16_t *units)

@@ -13,11 +13,11 @@
 
 enum { FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20 };
 
-/* The written bytes. */
+/* The card to write. */
 struct job {
     const struct card_options *options;
     const struct card_layout *layout;
-    struct card_layout boot; /* where options->boot is there */
+    struct card_layout boot; /* used only if options->boot is set */
 };
 
 #define FAT_END 0x0fffffffu

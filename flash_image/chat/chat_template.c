@@ -24,8 +24,8 @@ static struct text text_of(const char *s)
 
 struct build {
     struct ingot_chat *head;
-    char *strings; /* after it */
-    size_t bytes;  /* of them */
+    char *strings; /* they follow the head */
+    size_t bytes;  /* bytes of the strings */
     const uint8_t *tokenizer;
 };
 

@@ -55,8 +55,8 @@ static uint8_t *at_sector(const struct block_request *r, uint32_t sector)
 
 /* ---- commands ---- */
 
-/* Describe the buffer as one data block of type 0 (4.4), if it has at least WHOLE_BYTES, as Linux's
- * driver does. A drive whose SGLS is 2 requires whole dwords. */
+/* Describe a buffer of at least WHOLE_BYTES as one data block of type 0 (4.4), as Linux's driver
+ * does. A drive whose SGLS is 2 requires whole dwords. */
 static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_t address,
                            uint32_t bytes)
 {
@@ -111,7 +111,7 @@ static void transfer(struct nvme *n, uint32_t slot, unsigned part, uint64_t bloc
     struct nvme_command c = { .opcode = write ? IO_WRITE : IO_READ,
                               .dword10 = (uint32_t)block,
                               .dword11 = (uint32_t)(block >> 32),
-                              .dword12 = blocks - 1 }; /* 6.9, 6.15: one less */
+                              .dword12 = blocks - 1 }; /* 6.9, 6.15: the number minus one */
     uint32_t bytes = blocks * n->facts.block_bytes;
 
     /* For a write, the data must leave the caches; for a read, no dirty cache line may overwrite
@@ -189,7 +189,7 @@ static void finish(struct nvme *n, uint32_t slot, enum err status)
     r->done = true;
 }
 
-/* All commands of this step have answered: go to the next step. */
+/* All commands of this step are complete: go to the next step. */
 static void advance(struct nvme *n, uint32_t slot)
 {
     struct nvme_slot *s = &n->slots[slot];

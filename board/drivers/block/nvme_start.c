@@ -8,7 +8,7 @@
 #include "board/min_max.h"
 
 enum {
-    CAP_UNIT_MS = 500, /* of CAP.TO */
+    CAP_UNIT_MS = 500, /* unit of CAP.TO */
     ADMIN_LIMIT_MS = 5000,
     COMMANDS_A_SLOT = 3,
 };
@@ -72,7 +72,7 @@ static void set_queue(struct nvme_queue *q, unsigned id, unsigned entries)
     q->id = (uint16_t)id;
     q->entries = (uint16_t)entries;
     q->tail = q->head = 0;
-    q->phase = true; /* the first round's */
+    q->phase = true; /* the phase of the first round */
     memset(q->commands, 0, entries * sizeof *q->commands);
     memset(q->completions, 0, entries * sizeof *q->completions);
 }
@@ -193,7 +193,7 @@ static enum err identify_both(struct nvme *n)
         return fail(n, ERR_IO, "the NVMe drive was replaced by another: restart");
     }
     if (e == ERR_OK && before.n_blocks == 0 && n->facts.may_have_others)
-        e = count_others(n); /* once */
+        e = count_others(n); /* only at the first start */
     return e;
 }
 

@@ -129,8 +129,8 @@ static bool is_2712(const struct brcm_pcie *p)
 
 /* ---- resets ---- */
 
-/* Calibrate the block that all ports share (bcm2712.dtsi, pcie_rescal). If the link of another port
- * is up (that of RP1's port, as the firmware left it), do not calibrate the block again. */
+/* Calibrate the block that all ports share (bcm2712.dtsi, pcie_rescal). Do nothing if the link of
+ * another port is up, such as that of RP1's port, which the firmware leaves up. */
 static enum err calibrate(struct brcm_pcie *p)
 {
     uintptr_t at = p->place.rescal, neighbour = p->place.neighbour;
@@ -351,7 +351,7 @@ enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place
     set_port(p);
     e = link(p);
     if (e != ERR_OK)
-        hold_device(p, true); /* the device's transfers end */
+        hold_device(p, true); /* ends the device's transfers */
     return e;
 }
 

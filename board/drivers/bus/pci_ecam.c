@@ -124,11 +124,11 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
     uint64_t at = 0;
 
     if (size == 0 || (*bar & ~(uint32_t)BAR_FLAGS) != 0 ||
-        (wide && *config(pci, function, reg + 4) != 0)) /* firmware's */
+        (wide && *config(pci, function, reg + 4) != 0)) /* the firmware has set it */
         return;
     /* Try low addresses first, because a bridge's window holds no others. */
     at = take_room(&pci->low, size);
-    if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge forwards it */
+    if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge forwards high addresses */
         at = take_room(&pci->high, size);
     *bar = (uint32_t)at;
     if (wide)
@@ -156,7 +156,7 @@ static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
 /* The path from the root to the current bus: its bridges, and where the search continues. */
 struct path {
     struct level {
-        unsigned bridge; /* not the root level */
+        unsigned bridge; /* unused on the root level */
         unsigned next;   /* next function to look at on this level's bus */
         unsigned end;
         uint64_t window; /* where the bridge's window begins */
@@ -185,7 +185,7 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
         bus = pci->n_buses;
         assign_bars(pci, function, BRIDGE_BARS);
     }
-    /* If a number, address space or a mapping is missing, the devices below the bridge are not
+    /* If a bus number, address space or a mapping is missing, the devices below the bridge are not
      * found, and the bridge is reported. */
     if (path->depth == MOST_DEEP || bus == 0 || bus >= pci->most_buses || !align_low(pci) ||
         mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK) {
@@ -342,8 +342,8 @@ static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
     return 0;
 }
 
-/* Reports each function's place (bus, device, function), its device and vendor, its class and its
- * link. A link has the generation in the lowest four bits, and above it the number of lanes. */
+/* Reports each function's place (bus, device, function), its ids of device and vendor, its class
+ * and its link: the generation in the lowest four bits, and the number of lanes above them. */
 void pci_ecam_facts(const void *of, const struct facts *f)
 {
     const struct pci_ecam *pci = of;

@@ -8,7 +8,7 @@
 
 enum {
     REG_COMMAND = 0x04,
-    LINK_STATUS = 0xac + 0x10, /* as brcm_pcie.c */
+    LINK_STATUS = 0xac + 0x10, /* as in brcm_pcie.c */
     OUT_BUS_LOW = 0x400c,
     OUT_BUS_HIGH = 0x4010,
     PCIE_STATUS = 0x4068,
@@ -30,7 +30,7 @@ enum {
     WINDOWS = 3,
     SIZE_MASK = 31,
     SIZE_BASE = 15,
-    SIZE_SMALL = 28 /* size codes from here on mean 4 KiB and more */
+    SIZE_SMALL = 28 /* size codes from 28 on mean 4 to 32 KiB */
 };
 static const struct {
     uint16_t bus, memory; /* registers of the low halves; the high halves follow them */

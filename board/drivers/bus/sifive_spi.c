@@ -42,7 +42,7 @@ static void sifive_spi_select(struct spi_bus *bus, bool on)
     *reg((struct sifive_spi *)bus, REG_CSMODE) = on ? CSMODE_HOLD : CSMODE_AUTO;
 }
 
-/* No more bytes are in flight than the receive FIFO holds. */
+/* Keep no more bytes in flight than the receive FIFO holds. */
 static void sifive_spi_exchange(struct spi_bus *bus, const uint8_t *send, uint8_t *receive,
                                 size_t bytes)
 {

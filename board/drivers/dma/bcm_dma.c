@@ -31,7 +31,7 @@ enum {
 };
 
 enum { DEBUG_ERRORS = 7 };                                        /* writing ones clears them */
-enum { PERIPHERALS = 0x7e000000, PERIPHERALS_MASK = 0x00ffffff }; /* 1.2.3: on this bus */
+enum { PERIPHERALS = 0x7e000000, PERIPHERALS_MASK = 0x00ffffff }; /* 1.2.3: their bus addresses */
 
 static volatile uint32_t *channel_reg(const struct bcm_dma *dma, unsigned reg)
 {

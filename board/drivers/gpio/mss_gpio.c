@@ -2,7 +2,7 @@
 
 enum { CONFIG_STEP = 4, INPUTS = 0x84, OUTPUTS = 0x88 };
 enum { CONFIG_OUT = 1 << 0, CONFIG_IN = 1 << 1, CONFIG_BUFFER = 1 << 2 };
-enum { SUBBLK_CLOCK_CR = 0x84, SOFT_RESET_CR = 0x88, GPIO_BIT = 20 }; /* as Linux's clk-mpfs.c */
+enum { SUBBLK_CLOCK_CR = 0x84, SOFT_RESET_CR = 0x88, GPIO_BIT = 20 }; /* as in Linux's clk-mpfs.c */
 
 static volatile uint32_t *reg(uintptr_t base, unsigned offset)
 {

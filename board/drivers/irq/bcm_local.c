@@ -30,7 +30,7 @@ enum {
     SOURCES = SOURCE_CORE_TIMERS | 1 << SOURCE_COUNTERS | 1 << SOURCE_BUS | 1 << SOURCE_TIMER,
 };
 /* BCM2835 ARM Peripherals, section 7.5: one bit for each of 64 interrupts, 32 per register, and 8
- * basic interrupts, which our numbers count from BASIC on. */
+ * basic interrupts, whose numbers in our code start at BASIC. */
 enum {
     PENDING_BASIC = 0x00,
     PENDING_1 = 0x04,
@@ -63,7 +63,7 @@ void bcm_local_listen(uintptr_t base, unsigned core)
 
 void bcm_local_wake_others(uintptr_t base, unsigned core)
 {
-    CORE_BARRIER("dsb ish"); /* stores first */
+    CORE_BARRIER("dsb ish"); /* earlier stores must be visible first */
     for (unsigned i = 0; i < BCM_LOCAL_CORES; i++)
         if (i != core)
             *reg(base, MAILBOX_SET + 16 * i) = WAKE_UP;

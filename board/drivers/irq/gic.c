@@ -5,7 +5,7 @@
 #include "board/isa.h"
 
 static struct gic_machine {
-    struct gic *gic;               /* NULL: no usable one */
+    struct gic *gic;               /* NULL if there is no usable GIC */
     bool listens[BOARD_MAX_CORES]; /* each core writes its own entry */
     atomic_bool deaf;              /* a core gets no wake-ups, so no core sleeps in WFI */
 } gic_machine;

@@ -101,7 +101,7 @@ static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 
 static void gic_v2_wake_others(const struct gic *gic)
 {
-    CORE_BARRIER("dsb ish"); /* stores first */
+    CORE_BARRIER("dsb ish"); /* earlier stores must be visible first */
     *reg(gic, DISTRIBUTOR, GICD_SGIR) = SGI_ALL_BUT_SELF;
 }
 
@@ -115,7 +115,7 @@ static enum err gic_v2_enable(const struct gic *gic, uint32_t line, uint64_t aff
     volatile uint32_t *enable = reg(gic, DISTRIBUTOR, GICD_ISENABLER0 + line / 32 * 4);
 
     (void)affinity;
-    *config &= ~(2u << line % 16 * 2); /* by level */
+    *config &= ~(2u << line % 16 * 2); /* level-triggered */
     priorities[line] = 0;
     targets[line] = targets[0];
     *enable = 1u << line % 32;

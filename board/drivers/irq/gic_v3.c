@@ -246,8 +246,8 @@ static bool take(void)
     return true;
 }
 
-/* Send ourselves a wake-up. If firmware has set up the controller differently, this shows it while
- * cores can still wait in another way. */
+/* Send a wake-up to this core. If it does not arrive, because firmware has set up the controller
+ * differently, cores can still wait in another way. */
 static enum err try_self(uint64_t affinity)
 {
     uint64_t target = UINT64_C(1) << (affinity & 15) | (affinity & 0xf0) << (44 - 4) |
@@ -312,7 +312,7 @@ static enum err gic_v3_enable(const struct gic *gic, uint32_t line, uint64_t aff
 
     choose_group(reg(base, IGROUPR0 + line / 32 * 4), reg(base, IGRPMODR0 + line / 32 * 4),
                  1u << line % 32, single_state);
-    *reg(base, ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* by level */
+    *reg(base, ICFGR0 + line / 16 * 4) &= ~(2u << line % 16 * 2); /* level-triggered */
     ((volatile uint8_t *)reg(base, IPRIORITYR0))[line] = 0;
     if (line >= GIC_FIRST_SHARED)
         *(volatile uint64_t *)(distributor + GICD_IROUTER0 + line * UINT64_C(8)) = affinity &

@@ -21,8 +21,8 @@ static struct irq_table {
     } taken[IRQ_MAX_TAKEN];
     unsigned n_taken;
     bool serves;                         /* core 0 takes interrupts */
-    _Atomic uint32_t strays, stray_line; /* atomic: every core that wakes takes pending interrupts,
-                                            too */
+    _Atomic uint32_t strays, stray_line; /* atomic, because every core that wakes up also takes
+                                            pending interrupts */
 } irq_table;
 
 void irq_attach(const struct irq_controller *controller, void *state)
@@ -136,7 +136,7 @@ enum err irq_take_timer(void)
 
     if (irq_table.controller == NULL)
         return ERR_NO_DEVICE;
-    core_timer_stop(); /* firmware's */
+    core_timer_stop(); /* firmware may have started it */
     if (irq_table.controller->timer_line != 0)
         e = irq_take(irq_table.controller->timer_line, timer_fired, NULL);
     if (e != ERR_OK)

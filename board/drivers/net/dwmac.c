@@ -73,7 +73,7 @@ static void give(const struct dwmac *d, struct dwmac_ring *r, unsigned slot, uin
 
     dma_sync(&d->setup.window, r->buffers[slot], DWMAC_BUFFER_BYTES);
     words[0] = (uint32_t)address;
-    words[1] = 0; /* memory_is_seen: below 4 GiB */
+    words[1] = 0; /* memory_is_seen() has checked: the buffer is below 4 GiB */
     words[2] = bytes;
     dma_barrier(); /* other words must be visible before the one that hands the descriptor
                       over */
@@ -142,7 +142,7 @@ static void start_rings(struct dwmac *d)
     dwmac_write(d, DWMAC_RECEIVE_LIST, address_of(d, &d->receives, 0));
     dwmac_write(d, DWMAC_RECEIVE_LENGTH, DWMAC_SLOTS - 1);
     for (unsigned slot = 0; slot < DWMAC_SLOTS; slot++) {
-        sync_slot(d, &d->sends, slot); /* zeros: ours */
+        sync_slot(d, &d->sends, slot); /* zeros: the descriptor is ours */
         give(d, &d->receives, slot, 0, DWMAC_BUFFER_VALID);
     }
     dma_barrier(); /* the descriptors must be visible before the engines start */
@@ -260,7 +260,7 @@ void dwmac_close(struct dwmac *d)
     dwmac_write(d, DWMAC_SENDS, dwmac_read(d, DWMAC_SENDS) & ~(uint32_t)DWMAC_ON);
     dwmac_write(d, DWMAC_CONFIG, 0);
     dwmac_write(d, DWMAC_RECEIVES, dwmac_read(d, DWMAC_RECEIVES) & ~(uint32_t)DWMAC_ON);
-    (void)dwmac_read(d, DWMAC_RECEIVES); /* the writes have arrived */
+    (void)dwmac_read(d, DWMAC_RECEIVES); /* the read ensures that the writes have arrived */
 }
 
 /* ---- frames ---- */

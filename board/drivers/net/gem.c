@@ -154,7 +154,7 @@ void gem_close(struct gem *g)
 {
     g->works = false;
     gem_write(g, GEM_CONTROL, 0);
-    (void)gem_read(g, GEM_CONTROL); /* the write has arrived */
+    (void)gem_read(g, GEM_CONTROL); /* the read ensures that the write has arrived */
 }
 
 /* True if this is the address of a station, that is, not of a group and not zero. */

@@ -218,7 +218,7 @@ static void write_filters(const struct genet *g, const uint8_t own[6])
     genet_write(g, GENET_FILTERS, ((1u << ROWS) - 1) << (GENET_MOST_FILTERS - ROWS));
 }
 
-/* Everything before the PHY. NULL: success. */
+/* Do everything that comes before the PHY. Returns NULL or an error message. */
 static const char *start(struct genet *g, uint8_t address[6])
 {
     const struct dma_window *w = &g->setup.window;

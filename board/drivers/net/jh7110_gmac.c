@@ -9,10 +9,10 @@ enum { CLOCKS = 5 };
 enum {
     CLOCK_SOURCE_SHIFT = 24,
     CLOCK_SOURCE_MASK = 15,
-    SOURCE_OWN = 0,      /* of a TX clock: GTXCLK, which divides PLL 0 */
+    SOURCE_OWN = 0,      /* source of a TX clock: GTXCLK, which divides PLL 0 */
     SOURCE_RECEIVED = 1, /* RMII_RTX */
     CLOCK_DIVISOR_MASK = 0xffffff,
-    GTXCLK = 4, /* among `clocks` */
+    GTXCLK = 4, /* index in `clocks` */
 };
 enum { OSCILLATOR_HZ = 24000000, OWN_HZ = 125000000, MOST_DIVISOR = 15 };
 enum {                   /* PLL 0, in SYS_SYSCON (clk-starfive-jh7110-pll.c) */

@@ -10,7 +10,8 @@ static struct gem device;
 static uintptr_t clock; /* register of the transmit clock of FU540's controller; 0 if the driver
                          * does not set it */
 
-/* FU540-C000 manual, v1p3, "GEMGXL Management": 0 is 125 MHz of its own, 1 the PHY's clock. */
+/* FU540-C000 manual, v1p3, "GEMGXL Management": 0 selects the controller's own 125 MHz, 1 the PHY's
+ * clock. */
 static void set_clock(unsigned mbits)
 {
     *(volatile uint32_t *)clock = mbits == 1000 ? 0 : 1;
@@ -70,7 +71,7 @@ static enum err open_node(const struct device_tree *tree, const struct device_tr
     return gem_open(&device, &s, address, why);
 }
 
-/* Find node number `which`, from 0 on. False: there are fewer. */
+/* Find node number `which`, counted from 0. False if there are fewer nodes. */
 static bool go_to(const struct device_tree *tree, const char *compatible, unsigned which,
                   struct device_tree_node *node)
 {

@@ -9,7 +9,7 @@ enum { CLASS_ETHERNET = 0x0200, DEVICE_NET = 1 };
 
 static struct virtio_net device;
 
-/* ERR_NO_DEVICE: the tree has none. Otherwise *why is NULL or an error message. */
+/* ERR_NO_DEVICE: the tree has no such device. Otherwise *why is NULL or an error message. */
 static enum err open_mmio(const struct device_tree *tree, uint8_t address[6], const char **why)
 {
     struct device_tree_node node;

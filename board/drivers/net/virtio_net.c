@@ -67,8 +67,8 @@ static void offer(struct virtio_net *v, unsigned which, struct virtio_net_queue 
     virtq_offer(v->mmio, &rings, q->size, slot);
 }
 
-/* Take the next buffer that the device has returned, and the number of bytes that it wrote. False:
- * none. */
+/* Take the next buffer that the device has returned, and the number of bytes that it wrote. False
+ * if there is none. */
 static bool take(struct virtio_net *v, struct virtio_net_queue *q, uint32_t *slot, uint32_t *bytes)
 {
     uint16_t index = *(volatile uint16_t *)&q->used.index;

@@ -24,8 +24,8 @@ static bool is_delay(uint64_t picos)
     return picos <= MOST && picos % STEP == 0;
 }
 
-/* The register's value for a delay. A delay that the PHY does not support becomes the usual one, as
- * in U-Boot. */
+/* The register's value for a delay. For a delay that the PHY does not support, the usual delay is
+ * set, as in U-Boot. */
 static uint8_t steps_of(uint64_t picos)
 {
     return (uint8_t)((is_delay(picos) ? picos : USUAL) / STEP);

@@ -16,7 +16,7 @@ enum {
     DEBOUNCE_MICROS = 1000000,
 };
 
-enum { /* registers of SYSREG, and the bit that MMC has in both */
+enum { /* two registers of SYSREG, and the bit of MMC in each of them */
        SUBBLK_CLOCK_CR = 0x84,
        SOFT_RESET_CR = 0x88,
        MMC = 1 << 3,

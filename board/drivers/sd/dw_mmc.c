@@ -43,12 +43,12 @@ enum {
     CTRL_DMA_RESET = 1 << 2,
     CTRL_DMA = 1 << 5,
     CTRL_INTERNAL_DMA = 1 << 25,
-    STATUS_BUSY = 1 << 9, /* the card holds DAT0 */
+    STATUS_BUSY = 1 << 9, /* the card holds DAT0 low */
     STATUS_COUNT_SHIFT = 17,
     STATUS_COUNT_MASK = 0x1fff, /* words in the FIFO */
     HCON_DMA = 3 << 16,         /* 0: internal DMA controller; 3: none; other values: an external
                                    one */
-    HCON_64_BITS = 1 << 27,     /* of addresses */
+    HCON_64_BITS = 1 << 27,     /* addresses have 64 bits */
     BMOD_RESET = 1 << 0,
     BMOD_FIXED_BURST = 1 << 1,
     BMOD_ENABLE = 1 << 7,
@@ -104,7 +104,7 @@ enum {
     RESET_MICROS = 100000,
     STOP_INDEX = 12,
     MAX_DIVIDER = 255,
-    VERID_LEAST = 0x240a, /* DATA was elsewhere before */
+    VERID_LEAST = 0x240a, /* earlier versions have DATA at another offset */
 };
 #define DMA_END ((uint64_t)1 << 32)
 

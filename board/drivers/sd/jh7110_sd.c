@@ -7,7 +7,7 @@
 /* SYSCRG: a register of 4 bytes for each clock, then the resets. */
 enum {
     CLOCK_BUS_ROOT = 5,    /* the oscillator or PLL 2 */
-    CLOCK_AXI_CFG0 = 7,    /* divides it */
+    CLOCK_AXI_CFG0 = 7,    /* divides the bus root */
     CLOCK_SDIO0_AHB = 91,  /* clock of the registers: SDIO0, SDIO1 */
     CLOCK_SDIO0_CARD = 93, /* clock of the controller, divided from AXI_CFG0: SDIO0, SDIO1 */
     CLOCK_SOURCE_SHIFT = 24,

@@ -234,7 +234,8 @@ static enum err take(struct sd_host *host, struct sd_card *card, enum sd_rung ru
     e = switch_function(host, card, true, mode->number);
     if (e != ERR_OK)
         return e;
-    /* A card may refuse, for example because of its current; then it keeps its speed. */
+    /* A card may refuse, for example because the mode needs too much current; then it keeps its
+     * speed. */
     if (!sd_switch_chose(card->scratch, GROUP_ACCESS, mode->number)) {
         card->rung = SD_RUNG_DEFAULT;
         return ERR_OK;

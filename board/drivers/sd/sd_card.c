@@ -362,7 +362,7 @@ static bool sd_card_is_silent(struct sd_card *card)
     return card->silent_ticks > limit;
 }
 
-/* Do one step. ERR_BUSY: wait. */
+/* Do one step. ERR_BUSY: the step needs more time. */
 static enum err sd_card_step(struct sd_card *card)
 {
     enum err e;
@@ -389,7 +389,7 @@ static enum err sd_card_step(struct sd_card *card)
     }
 }
 
-/* The next transfer starts at once. */
+/* After the end of a transfer, start the next one at once. */
 static enum err sd_card_poll(struct block_device *dev)
 {
     struct sd_card *card = dev->driver;

@@ -34,7 +34,7 @@ uint32_t sd_facts_tran_speed(uint32_t byte, bool emmc)
     uint32_t value = tenths[byte >> 3 & 15];
 
     if (emmc && (value == 25 || value == 50))
-        value += value / 25; /* 26 and 52 */
+        value += value / 25; /* 26 and 52 instead of 25 and 50 */
     if ((byte & 7) >= 4)
         return 0;
     return value * units[byte & 7];

@@ -27,7 +27,7 @@ enum {
     IF_COND = 0x1aa,             /* 4.3.13: 2.7 to 3.6 V, and a pattern that the card repeats */
     OCR_HIGH_CAPACITY = 1 << 30, /* 5.1; in the argument of ACMD41: the host supports SDHC */
     TOKEN_DATA =
-        0xfe, /* 7.3.3.2, like the next two: before each read block, or a single written one */
+        0xfe, /* 7.3.3.2, like the next two: before each read block and a single written one */
     TOKEN_MANY = 0xfc, /* before each of several written blocks; TOKEN_STOP follows the last */
     TOKEN_STOP = 0xfd,
     RESPONSE_MASK = 0x1f, /* 7.3.3.1: data response, three bits between a 0 and a 1 */
@@ -41,7 +41,7 @@ enum {
 enum {
     START_HZ = 400000,
     FULL_HZ = 25000000,
-    WAKE_BYTES = 10,   /* 6.4.1: 74 clocks and more */
+    WAKE_BYTES = 10,   /* 6.4.1: at least 74 clocks */
     ANSWER_BYTES = 9,  /* N_CR (table 7-5): up to 8 bytes of ones, then the answer */
     READY_BYTES = 256, /* bytes to wait before a command; a card that is only read is hardly ever
                           busy */
@@ -382,8 +382,8 @@ static bool sd_spi_read_block(struct sd_spi *spi, struct sd_card *card, unsigned
     return false;
 }
 
-/* Measure the capacity if the CSD cannot be read, because QEMU 9.1 to 10.0 treats CMD_CSD as
- * illegal in SPI mode. Reading sectors gives the number of sectors bit by bit. */
+/* Measure the capacity if the CSD cannot be read: QEMU 9.1 to 10.0 treats CMD_CSD as illegal in SPI
+ * mode. Reading sectors gives the number of sectors bit by bit. */
 static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
 {
     unsigned shift = card->facts.by_sector ? 0 : 9;

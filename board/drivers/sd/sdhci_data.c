@@ -10,7 +10,7 @@ enum {
     SEGMENT_BYTES = 65536,  /* length of a descriptor whose length field is 0 (1.13.3.1) */
     SDMA_BOUNDARY = 524288, /* 2.2.2: largest buffer, after which SDMA asks for the next address */
     SDMA_BOUNDARY_CODE = 7 << 12,
-    PIO_BLOCKS = 32, /* a call of poll */
+    PIO_BLOCKS = 32, /* most blocks that one call of poll moves */
 };
 
 enum { DESCRIPTOR_VALID = 1, DESCRIPTOR_END = 2, DESCRIPTOR_MOVE = 4 << 3 }; /* 1.13.3.1 */
@@ -100,8 +100,8 @@ static uint32_t start_data(struct sdhci *s, const struct sd_command *c)
         start_adma(s, c);
     if (s->path == SDHCI_SDMA)
         start_sdma(s, c);
-    /* The controller signals the mover without this bit, which bcm2835-mmc disables,
-     * too. */
+    /* The controller signals the mover even if this bit is off; Linux's bcm2835-mmc also turns it
+     * off. */
     sdhci_write(s, SDHCI_STATUS_ENABLE,
                 STATUS_WANTED & ~bits_if(s->path == SDHCI_MOVER, STATUS_READABLE));
     sdhci_write(s, SDHCI_BLOCK, c->n_blocks << 16 | SDMA_BOUNDARY_CODE | c->block_bytes);

@@ -139,7 +139,7 @@ enum err sdhci_tune(struct sd_host *host, unsigned index)
     if (e == ERR_OK &&
         (sdhci_read(s, SDHCI_CONTROL_2) & (CONTROL2_TUNE | CONTROL2_TUNED)) == CONTROL2_TUNED)
         return ERR_OK;
-    sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE | CONTROL2_TUNED, 0); /* the fixed clock */
+    sdhci_change(s, SDHCI_CONTROL_2, CONTROL2_TUNE | CONTROL2_TUNED, 0); /* use the fixed clock */
     sdhci_stop(host);
     if (e != ERR_OK)
         return e;

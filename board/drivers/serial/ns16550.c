@@ -135,7 +135,7 @@ static void ns16550_listen(void *context)
     write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
 }
 
-/* Bounded. */
+/* Wait for the last byte, within a limit. */
 static void ns16550_drain(void *context)
 {
     struct ns16550 *uart = context;

@@ -17,7 +17,7 @@ enum {
     IP_RECEIVE = 1 << 1, /* the FIFO has more bytes than the mark */
     DIV_MAX = 0xffff,
     DRAIN_POLLS = 1000000,
-    SHIFTED_IN_HZ = 100, /* 10 ms: 8 bytes at 9600 */
+    SHIFTED_IN_HZ = 100, /* 10 ms: 8 bytes at 9600 baud */
 };
 #define DATA_STATE (1u << 31)
 

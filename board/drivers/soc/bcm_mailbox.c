@@ -46,7 +46,7 @@ static bool wait_clear(const struct bcm_mailbox *m, unsigned offset, uint32_t bi
 }
 
 /* Send a message and wait for its answer; answers to earlier questions are dropped. The loop is
- * bounded: a missing block reads as 0 and so is never empty. */
+ * bounded: if there is no mailbox, its status reads as 0, which means "never empty". */
 static bool exchange(const struct bcm_mailbox *m, uint32_t word)
 {
     uint64_t start = generic_timer_ticks();

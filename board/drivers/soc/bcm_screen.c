@@ -5,7 +5,7 @@
 
 enum { BITS = 16, ORDER_RGB = 1, ALIGN = 4096, MOST_PIXELS = 8192 };
 
-/* The VideoCore's addresses of RAM are aliases of the first GiB ("Accessing mailboxes"). */
+/* The VideoCore sees RAM at aliases of the first GiB ("Accessing mailboxes"). */
 #define BUS_ADDRESS 0x3fffffffu
 
 /* All tags are in one message: the firmware sets up the display at the message's end, and answers
@@ -16,7 +16,7 @@ enum {
     OFFSET = 10, /* x and y */
     DEPTH = 15,  /* bits */
     ORDER = 19,  /* of colours */
-    BUFFER = 23, /* alignment -> address, bytes */
+    BUFFER = 23, /* request: alignment; answer: address, bytes */
     PITCH = 28,  /* bytes */
     WORDS = PITCH + 4,
     VALUES = 3,

@@ -24,7 +24,7 @@ static union {
     uint8_t page[PAGE];
 } kept __attribute__((aligned(PAGE), section(".kept")));
 
-static bool usable; /* it is mapped */
+static bool usable; /* the page is mapped */
 
 static uint32_t checksum(const struct record *record)
 {

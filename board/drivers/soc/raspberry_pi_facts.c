@@ -26,7 +26,7 @@ static void tell_word(struct bcm_mailbox *m, const struct facts *f, const char *
         fact_number(f, name, kind, value);
 }
 
-/* Base and bytes. */
+/* Report a range of memory: its base and its bytes. */
 static void tell_range(struct bcm_mailbox *m, const struct facts *f, const char *name,
                        enum bcm_tag tag)
 {

@@ -58,7 +58,7 @@ void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t l
     for (uint64_t hart = first; hart <= last && machine->n_cores < BOARD_MAX_CORES; hart++) {
         if (is_named(hart) || !sbi_hart_is_stopped(hart))
             continue;
-        machine->core_capacity[machine->n_cores] = machine->core_capacity[0]; /* of its kind */
+        machine->core_capacity[machine->n_cores] = machine->core_capacity[0]; /* same kind */
         machine->core_ids[machine->n_cores++] = hart;
         sbi_machine.harts[sbi_machine.n_harts++] = hart;
     }

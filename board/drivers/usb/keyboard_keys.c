@@ -120,7 +120,7 @@ static void press_plain(struct keyboard_keys *k, uint8_t usage)
             continue;
         if (usage == KEY_SPACE && k->dead != 0) {
             put_after_dead(k, ' ');
-        } else if (k->dead == 0 || text[0] != '\x7f') { /* removes the single accent again */
+        } else if (k->dead == 0 || text[0] != '\x7f') { /* Backspace removes a held accent */
             put(k, text, strlen(text));
         }
         k->dead = 0;

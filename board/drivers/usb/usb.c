@@ -12,7 +12,7 @@ enum {
     LOOK_MS = 250,      /* time between two looks at the ports */
     REST_MS = 5,        /* time limit for current transfers */
     RESTART_MS = 30000, /* least time between two starts of the controller by looks */
-    MOST_LOSSES = 3,    /* after more failures without a key, a keyboard is not new again */
+    MOST_LOSSES = 3,    /* most failures without a key after which a keyboard counts as new again */
 };
 
 /* The machine has one user, so all keyboards share one layout. */
@@ -48,7 +48,7 @@ static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
     u->host.news[place] &= (uint8_t)~XHCI_NEW_TO_KEYBOARDS;
     if (!(all || is_new) || usb_keyboard_open(&u->keyboard, &u->host, place) != ERR_NO_DEVICE)
         return;
-    if (is_new && !(u->host.news[place] & XHCI_NO_HUB)) /* it may have counted as a drive */
+    if (is_new && !(u->host.news[place] & XHCI_NO_HUB)) /* the device may have counted as a drive */
         u->host.news[place] |= XHCI_NEW_TO_HUBS;
     (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
@@ -93,7 +93,7 @@ static bool is_freed(struct usb *u)
 }
 
 /* Start the controller again if it was stopped because a device could not be released, or if
- * `again`; but not too often, because a device may cause that again and again. */
+ * `again` is set; but not too often, because a device may cause that again and again. */
 static bool runs(struct usb *u, bool again)
 {
     struct xhci *x = &u->host;
@@ -210,7 +210,7 @@ static struct block_device *next_change(struct usb *u)
     for (unsigned i = 0; i < u->n_drives; i++) {
         bool there = is_there(u, i);
 
-        /* The next looks open its hub again, and find it. */
+        /* The next looks open the drive's hub again, and find the drive. */
         if (!there && xhci_hub_returns(&u->host, u->drives[i].place))
             continue;
         u->drives[i].is_here = there;
@@ -331,13 +331,14 @@ static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device
     enum err e = ERR_NO_DEVICE;
     bool fresh;
 
-    /* A hub needs no slot. It must not take that of a drive that is gone, which may be behind it. */
+    /* A hub needs no slot. It must not take the slot of a missing drive, which may be behind the
+     * hub. */
     if (at == USB_DRIVES || is_known(u, at))
         e = xhci_hub_open(&u->host, place);
     if (!xhci_is_unused(&u->host, place, &fresh))
         return true;
     if (at == USB_DRIVES) {
-        if (e == ERR_NO_DEVICE || e == ERR_NO_SPACE) /* else it may be another device's */
+        if (e == ERR_NO_DEVICE || e == ERR_NO_SPACE) /* else the change may be another device's */
             xhci_clear_change(&u->host, place);
         if (e == ERR_NO_DEVICE)
             *out = refuse(u, "USB controller",
@@ -351,7 +352,8 @@ static bool take_drive_or_hub(struct usb *u, uint32_t place, struct block_device
     return e != ERR_BUSY;
 }
 
-/* Try a drive that was here before, a keyboard, then the others; false: as take_drive_or_hub. */
+/* Try a drive that was here before, a keyboard, then the others. Returns false as
+ * take_drive_or_hub does. */
 static bool take_device(struct usb *u, uint32_t place, struct block_device **out)
 {
     bool fresh;
@@ -388,7 +390,8 @@ static struct block_device *tell_left_out(struct usb *u)
     return refuse(u, "USB controller", why);
 }
 
-/* True if the attached drive `other` is another card of the drive's reader, which may have moved. */
+/* True if the attached drive `other` is another card of the drive's reader. The reader may be at
+ * another port now. */
 static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
@@ -422,7 +425,7 @@ static struct block_device *look_for_drives(struct usb *u)
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
     ask_readers(u);
-    /* Take one new device per look, because each may take seconds. The next look begins behind it,
+    /* Take one new device per look, because each may take seconds. The next look begins after it,
      * so that a device that is new again and again does not keep others from their turn. */
     for (uint32_t i = 0, n = xhci_n_places(&u->host); i < n && !took; i++) {
         u->last_place = u->last_place % n + 1;

@@ -112,7 +112,7 @@ enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t 
 
 bool usb_is_disk(const uint8_t data[36])
 {
-    return data[0] == 0; /* qualifier, and type of device */
+    return data[0] == 0; /* qualifier and type of device: a connected disk */
 }
 
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
@@ -125,7 +125,7 @@ unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
         *code = (unsigned)(data[12] << 8 | data[13]);
         return data[2] & 15;
     }
-    if (form == 0x72 || form == 0x73) { /* in unrequested descriptors */
+    if (form == 0x72 || form == 0x73) { /* as descriptors, which we did not request */
         *code = (unsigned)(data[2] << 8 | data[3]);
         return data[1] & 15;
     }

@@ -6,7 +6,7 @@ enum {
     READY_MS = 5000,
     SPIN_UP_MS = 20000, /* time for a disk that reports that it is becoming ready */
     ASK_MS = 100,
-    INQUIRY_TRIES = 5, /* as U-Boot */
+    INQUIRY_TRIES = 5, /* as in U-Boot */
     INQUIRY_BYTES = 36,
     MODE_BYTES = 192,   /* as Windows requests; many drives support no other length (Linux,
                          use_192_bytes_for_3f) */
@@ -24,7 +24,7 @@ static enum err refuse(struct usb_storage *s, const char *why)
     return ERR_UNSUPPORTED;
 }
 
-/* There is no card, or another card or drive than before. */
+/* Note why the medium is missing: there is no card, or another card or drive than before. */
 static enum err miss(struct usb_storage *s, const char *why)
 {
     s->why = why;
@@ -213,6 +213,6 @@ enum err usb_storage_learn(struct usb_storage *s)
     }
     if (e != ERR_OK)
         return e;
-    s->why = NULL; /* of earlier units */
+    s->why = NULL; /* forget why earlier units were refused */
     return learn_lock(s);
 }

@@ -1,5 +1,5 @@
-/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4 and
- * SBC-3. */
+/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI follows SPC-4
+ * and SBC-3. */
 #include <stddef.h>
 #include <string.h>
 
@@ -80,8 +80,8 @@ static bool go_to_next_part(struct usb_storage *s)
     const struct block_request *r = s->row[0];
     size_t bytes = (size_t)s->part * SECTOR_BYTES;
 
-    /* The block at the edge has arrived: give its part to the reader, or change it and write it
-     * back. */
+    /* The block at the edge has arrived: copy its part to the request's buffer or, for a write,
+     * change the block and write it back. */
     if (s->at_edge && !s->has_read_edge) {
         dma_sync(&s->host->setup.window, s->edge, sizeof s->edge);
         s->has_read_edge = true;
@@ -152,7 +152,7 @@ static enum err advance(struct usb_storage *s)
     if (has_lost_medium(key, code))
         return stop_all(s, ERR_IO);
     if (key == KEY_ILLEGAL && s->flushing)
-        status = ERR_OK; /* it knows no cache */
+        status = ERR_OK; /* the drive has no cache to flush */
     /* Some bridges fail on long commands: the file layer's next try uses short ones. */
     if (status != ERR_OK && s->part > USB_STORAGE_FEW && xhci_is_connected(s->host, &s->device))
         s->few = true;
@@ -222,7 +222,7 @@ static enum err go_on(struct usb_storage *s)
         usb_storage_take_event(s, &event);
         return s->phase == USB_IDLE ? advance(s) : ERR_OK;
     }
-    /* A pulled drive does not answer any more, so look at its port from time to time. */
+    /* An unplugged drive does not answer any more, so look at its port from time to time. */
     if (++s->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
     s->idle_polls = 0;

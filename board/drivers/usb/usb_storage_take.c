@@ -32,8 +32,8 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* A twin is told apart by its socket, not by the number of its place, which changes if hubs are
- * found in another order. */
+/* A drive that has a twin is recognized by its socket, not by the number of its place, which changes
+ * if hubs are found in another order. */
 static bool is_mine(const struct usb_storage *s, const struct identity *i)
 {
     const struct xhci_device *d = &s->device;
@@ -155,7 +155,7 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
         note_place(s);
     if (e != ERR_OK && s->why == NULL)
         s->why = "the USB drive does not answer as it should: plug it in again";
-    return e == ERR_NO_DEVICE ? ERR_IO : e; /* it was there */
+    return e == ERR_NO_DEVICE ? ERR_IO : e; /* the drive was there */
 }
 
 /* ---- taking it, and releasing it ---- */

@@ -1,4 +1,4 @@
-/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4. */
+/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI follows SPC-4. */
 #include <string.h>
 
 #include "board/drivers/usb/usb_storage_private.h"
@@ -67,7 +67,7 @@ static void end(struct usb_storage *s, enum usb_outcome outcome)
 }
 
 /* After a stall, clear the halt on both sides; then the status follows (6.7.2 and figure 2). The status may also stall once, even
- * after the data have. */
+ * if the data have stalled before. */
 static void clear_stall(struct usb_storage *s, bool in)
 {
     struct xhci_device *d = &s->device;

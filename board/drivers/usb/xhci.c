@@ -395,7 +395,7 @@ static void set_rings(struct xhci *x)
     xhci_write(x, x->runtime + RUN_TABLE_SIZE, 1);
     write_address(x, x->runtime + RUN_DEQUEUE, xhci_address(x, x->events) | DEQUEUE_BUSY);
     write_address(x, x->runtime + RUN_TABLE,
-                  xhci_address(x, x->table)); /* last, because it starts the ring */
+                  xhci_address(x, x->table)); /* written last, because this write starts the ring */
 }
 
 /* Switch the ports' power on, which may be off after a reset if the controller has switches for it

@@ -377,8 +377,8 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
     if (bytes != 0)
         xhci_push(x, &d->control, xhci_address(x, d->data), bytes,
                   TRB_DATA << 10 | (in ? TRB_IN : 0));
-    /* The status goes in the opposite direction of the data; without data it goes in (USB 2.0,
-     * 8.5.3). */
+    /* The status goes in the opposite direction of the data; without data it goes to the host
+     * (USB 2.0, 8.5.3). */
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
     e = xhci_wait(x, d, 0, &event);

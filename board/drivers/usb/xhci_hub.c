@@ -89,9 +89,9 @@ static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request,
     return ask(x, h, TO_PORT, request, feature, port, 0);
 }
 
-/* A lost answer says nothing about the devices behind the hub, so ask again. A translator reports it
- * as a stall (11.17). (Linux repeats the request after a stall or a time-out, and resets a hub after
- * ten failures: get_port_status, hub_irq.) */
+/* A lost answer says nothing about the devices behind the hub, so ask again. A translator reports a
+ * lost answer as a stall (11.17). (Linux repeats the request after a stall or a time-out, and resets
+ * a hub after ten failures: get_port_status, hub_irq.) */
 static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
 {
     const uint8_t *d = h->device.data;
@@ -261,7 +261,8 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
 
 /* A hub that comes back gets its own entry, so that its ports and the drives there keep their places.
  * Another device gets the first entry that was never used, so that at the start a hub has a lower
- * number than hubs that are found behind it. If there is none, it gets that of a hub that is closed. */
+ * number than hubs that are found behind it. If no such entry is left, the device gets the
+ * entry of a closed hub. */
 static struct xhci_hub *unused_hub(struct xhci *x, uint32_t place)
 {
     struct xhci_hub *found = NULL;
@@ -303,7 +304,7 @@ void xhci_clear_change(struct xhci *x, uint32_t place)
         xhci_write(x, reg, (xhci_read(x, reg) & PORT_KEPT) | PORT_CONNECT_CHANGE);
 }
 
-/* Open the device at a place, which is near enough to the controller for a hub. */
+/* Open the device at a place that is near enough to the controller for a hub. */
 static enum err open_at(struct xhci *x, uint32_t place)
 {
     struct xhci_hub *h = unused_hub(x, place);
@@ -322,7 +323,7 @@ static enum err open_at(struct xhci *x, uint32_t place)
         e = try_hub(x, h, place);
     while (xhci_asks_again(x, place, e, &tries));
     if (e != ERR_OK)
-        h->device.place = its_place; /* for the hub that had this entry */
+        h->device.place = its_place; /* the entry still belongs to its previous hub */
     return e;
 }
 

@@ -7,7 +7,7 @@
 #include "board/min_max.h"
 
 enum {
-    FADT_ARM_BOOT = 129, /* 5.2.9.4: bit 0, PSCI is there; bit 1, by HVC */
+    FADT_ARM_BOOT = 129, /* 5.2.9.4: bit 0: there is PSCI; bit 1: it is called by HVC */
     MADT_ENTRIES = 44,   /* 5.2.12 */
     GICC = 11,           /* 5.2.12.14: a core */
     GICC_UID = 8,
@@ -25,8 +25,8 @@ enum {
     PPTT_N_OWNED = 16, /* number of the node's own caches; their offsets in the table follow */
     PPTT_OWNED = 20,
     PPTT_CACHE = 1, /* 5.2.29.2 */
-    PPTT_NEXT = 8,  /* offset of the next level's cache; 0: none, or it is one of a node's own
-                       caches */
+    PPTT_NEXT = 8,  /* offset of the next level's cache; 0 if there is none, or if a node lists
+                       that cache among its own */
     PPTT_SIZE = 12,
     PPTT_HAS_SIZE = 1, /* of its flags */
     PPTT_CACHE_BYTES = 24,
