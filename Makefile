@@ -63,7 +63,7 @@ KERNEL_ISAS := arm64 riscv64 x86_64
 kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
 kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
 $(foreach i,$(KERNEL_ISAS),$(eval KERNEL_MADE_$(i) := $(shell toolchain/kernel_parts.sh --names $(call kernel_parts,$(i)))))
-# kernel_files: the kernels' files as the compiler reads them; kernel_names: the names that they would have in the tree.
+# kernel_files: the files of kernels that the compiler reads; kernel_names: the names that these files would have in the tree.
 kernel_files = $(call kernel_written,$(1)) $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1)))
 kernel_names = $(call kernel_written,$(1)) $(KERNEL_MADE_$(1))
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { ROUNDS = 2 }; /* must take less than the watchdog's 15 s; stage 5 takes 9 s */
+enum { ROUNDS = 2 }; /* they must take less than the watchdog's 15 s; those of stage 5 take 9 s */
 
 static enum boot_stage stage; /* 0 counts as BOOT_STAGE_PAGES, because the first code that runs
                                * cannot set it */

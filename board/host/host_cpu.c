@@ -136,7 +136,7 @@ uint32_t host_cpu_features(void)
     return features;
 }
 
-/* The tree would name the core, but a program cannot see the tree. */
+/* The device tree would name the core, but a program cannot see it. */
 const struct kernel_tuning *host_cpu_tuning(void)
 {
     return kernel_tuning_riscv64(NULL);

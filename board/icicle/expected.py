@@ -4,7 +4,7 @@ from board_trees import GIB, IMAGE, plic, sdhci
 
 CARD_DATA = "ADMA2"  # how the card's data move in QEMU
 PASTE = "PLIC", "long"  # controller of the line's interrupt, which a virt machine has too
-CORES_SAY = "4 x SiFive U54", "4 x rv64gc"  # hart 0, the E51, has no number
+CORES_SAY = "4 x SiFive U54", "4 x rv64gc"  # hart 0, the E51, has no core number
 RESTARTS = False  # OpenSBI has no reset for QEMU's machine
 FITS = [("2G", "Icicle")]
 NODES = ["/soc/serial@20100000", "/soc/interrupt-controller@c000000", "/soc/mmc@20008000"]

@@ -21,8 +21,8 @@
 enum { SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
 enum {
     MONITOR_HART = 0
-}; /* the S7: hart_start accepts it, but it never reaches S-mode; U-Boot 2021.10 calls it
-      okay */
+}; /* the S7: hart_start accepts this hart, but it never reaches S-mode; in U-Boot 2021.10's tree
+      it is okay */
 
 static const struct sbi_machine_ns16550 console = { "snps,dw-apb-uart", BOARD_UART_ADDRESS, 0x1000,
                                                     2, 4 };
@@ -122,7 +122,7 @@ static unsigned open_usb(struct block_device **out)
 /* ---- cards ---- */
 
 /* Find the card slots. The controllers' port is coherent with the caches (TRM, "Bus"; the maker's
- * tree calls nothing non-coherent). Clocks, resets and pins keep the settings with which U-Boot
+ * tree marks nothing as non-coherent). Clocks, resets and pins keep the settings with which U-Boot
  * read from the slot; a slot that U-Boot has not started is listed, but is not touched. The card
  * comes before the eMMC. */
 static unsigned find_cards(struct block_device *devices[N_SLOTS])

@@ -14,7 +14,7 @@ enum {
     KEPT = 0xfff, /* opcode and destination */
 };
 
-/* Instructions of 2 bytes make all others begin at multiples of 2. */
+/* Because of instructions of 2 bytes, the others may begin at any multiple of 2. */
 static uint32_t load(const uint16_t *at)
 {
     return at[0] | (uint32_t)at[1] << 16;
@@ -58,8 +58,9 @@ void unpack_code(void *code, const void *end)
         if ((word & OPCODE) == JAL) {
             store(at, unpack_jal(word, offset));
         }
-        /* The packed second word holds the offset, and the first one the low 20 bits of the second.
-         * The immediates are signed: if the low one is negative, the high one is larger by 1. */
+        /* The packed second word holds the offset, and the packed first word the low 20 bits of the
+         * unpacked second word. The immediates are signed: if the low one is negative, the high one is
+         * larger by 1. */
         if ((word & OPCODE) == AUIPC) {
             uint32_t distance = reversed(load(at + 2)) - offset;
 

@@ -185,7 +185,7 @@ static bool copy_fixed(struct bits *b, struct output *out)
            copy_coded(b, out, &literals, &distances);
 }
 
-/* Read n code lengths (3.2.7), which are Huffman codes themselves; the symbols 16 to 18 repeat a
+/* Read n code lengths (3.2.7), which are Huffman-coded themselves; the symbols 16 to 18 repeat a
  * length. */
 static bool read_lengths(struct bits *b, const struct code *code, uint8_t *lengths, unsigned n)
 {

@@ -221,7 +221,7 @@ static bool take(struct nvme *n, const struct nvme_completion *done)
     uint32_t slot = done->id / PARTS, bit = 1u << done->id % PARTS;
     struct nvme_slot *s = &n->slots[slot % NVME_DEPTH];
 
-    /* The id is not in flight, so the controller cannot be trusted any more. */
+    /* No command with this id is in flight, so the controller cannot be trusted any more. */
     if (slot >= n->depth || s->request == NULL || !(s->pending & bit) ||
         done->sq_id != NVME_IO_QUEUE)
         return false;

@@ -22,8 +22,8 @@ bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out)
     dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out);
     if ((*status & 1) != q->phase)
         return false;
-    dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out); /* read other words and data
-                                                                          after the phase */
+    dma_sync(&n->setup.window, &q->completions[q->head], sizeof *out); /* only then read the other
+                                                                          words and the data */
     *out = q->completions[q->head];
     if (++q->head == q->entries) {
         q->head = 0;

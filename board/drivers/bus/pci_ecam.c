@@ -203,8 +203,8 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
                              pci->low.next, ours };
 }
 
-/* Set the bridge's window to the addresses assigned since it was entered; base above limit closes
- * it (bridge 3.2.5.8). */
+/* Set the bridge's window to the addresses assigned below the bridge; base above limit closes the
+ * window (bridge 3.2.5.8). */
 static void leave_bridge(struct pci_ecam *pci, struct path *path)
 {
     const struct level *level = &path->levels[path->depth--];

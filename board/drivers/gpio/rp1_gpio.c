@@ -1,15 +1,15 @@
 #include "board/drivers/gpio/rp1_gpio.h"
 
-/* IO_BANK0 has STATUS and CTRL of each line; SYS_RIO0 has the levels, with addresses that only set
- * or clear bits (2.4); PADS_BANK0 has one register for all lines, then one for each. */
+/* IO_BANK0 has STATUS and CTRL of each line; SYS_RIO0 has the levels, and aliases that only set or
+ * only clear bits (2.4); PADS_BANK0 has one register for all lines, then one for each. */
 enum { CTRL = 0x4, CTRL_STEP = 8, RIO = 0x10000, PADS = 0x20000, PAD = 0x4, PAD_STEP = 4 };
 enum { RIO_OUT = RIO, RIO_OE = RIO + 4, RIO_IN = RIO + 8, SET = 0x2000, CLEAR = 0x3000 };
 enum {
     CTRL_FUNCTION = 0x1f,
     CTRL_FUNCTION_RIO = 5,
     CTRL_FUNCTION_NONE = 0x1f,
-    CTRL_OVER = 3 << 12 | 3 << 14 | 3 << 16, /* if 0: the function, without an override, controls
-                                                output, output enable and input */
+    CTRL_OVER = 3 << 12 | 3 << 14 | 3 << 16, /* 0: the function controls output, output enable
+                                                and input, without overrides */
     PAD_INPUT = 1 << 6,
     PAD_NO_OUTPUT = 1 << 7,
 };

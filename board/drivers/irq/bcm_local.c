@@ -146,7 +146,8 @@ static void disable(void *state, uint32_t line)
 }
 
 /* The firmware leaves its own interrupts on, for example that of USB (Linux, irq-bcm2835.c,
- * "Bootloader left irq enabled"). The mailboxes' controls stay, because cores use them already. */
+ * "Bootloader left irq enabled"). The mailboxes' controls stay as they are, because cores use
+ * them already. */
 static void turn_all_off(uintptr_t base, uintptr_t interrupts)
 {
     *reg(interrupts, FIQ_CONTROL) = 0;

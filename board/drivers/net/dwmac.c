@@ -168,7 +168,7 @@ static bool is_address(const uint8_t *a)
     return a != NULL && (a[0] & 1) == 0 && (a[0] | a[1] | a[2] | a[3] | a[4] | a[5]) != 0;
 }
 
-/* Receive frames to our address, to everybody and to all groups: lwIP sorts groups. */
+/* Receive frames to our address, to everybody and to all groups: lwIP filters groups. */
 static void write_address(const struct dwmac *d, const uint8_t a[6])
 {
     dwmac_write(d, DWMAC_FILTER, DWMAC_FILTER_ALL_GROUPS);

@@ -86,7 +86,7 @@ void phy_start(const struct phy *p)
     put(p, REG_CONTROL, CONTROL_NEGOTIATE | CONTROL_RESTART);
 }
 
-/* The link without negotiation: the speed that was set. */
+/* The link without negotiation has the speed that was set. */
 static struct phy_link fixed_link(uint16_t control)
 {
     unsigned mbits = control & CONTROL_100 ? 100 : 10;

@@ -177,7 +177,7 @@ static bool read_address(const struct gem *g, uint8_t address[6])
 }
 
 /* Set our address; writing its upper half makes it valid. Frames of all groups are received: lwIP
- * sorts them. */
+ * filters them. */
 static void write_address(const struct gem *g, const uint8_t a[6])
 {
     gem_write(g, GEM_ADDRESS_LOW,
@@ -187,7 +187,8 @@ static void write_address(const struct gem *g, const uint8_t a[6])
     gem_write(g, GEM_HASH_HIGH, 0xffffffff);
 }
 
-/* Stop the controller, with nothing pending and no interrupts; the bus to the PHY works. */
+/* Stop and configure the controller. Nothing is pending afterwards, interrupts are off, and the bus
+ * to the PHY works. */
 static void configure(struct gem *g)
 {
     uint32_t width = gem_read(g, GEM_DESIGN_1) >> 25 & 7; /* 1, 2, 4: words of 32 bits */

@@ -124,7 +124,7 @@ const char *jh7110_gmac_wake(const struct jh7110_gmac *g, unsigned port,
     *mode = (*mode & ~((uint32_t)MODE_MASK << p->mode_shift)) | (uint32_t)MODE_RGMII
                                                                     << p->mode_shift;
     start_clocks(g, port, wiring->received_clock);
-    dma_barrier(); /* the clocks must run before the release, which waits for them */
+    dma_barrier(); /* the clocks must run first, because the release waits for them */
     *assert &= ~p->resets;
     start = g->ticks();
     while ((*status & p->resets) != p->resets) {

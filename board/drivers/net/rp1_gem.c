@@ -25,7 +25,7 @@ static void rest(const struct gem_setup *s, unsigned ms)
 }
 
 /* Reset the PHY. The line is low while the PHY is in reset, and the firmware may have left it
- * so. */
+ * low. */
 static void reset_phy(const struct gem_setup *s, uintptr_t bank)
 {
     rp1_gpio_setup(bank, PHY_RESET, true, false);

@@ -5,7 +5,7 @@
 #include "board/isa.h"
 
 enum { WIDTH = 800, HEIGHT = 600, BITS = 32, PITCH = WIDTH * BITS / 8, PAGE = 4096 };
-enum { LEAST_SHARE = 4 }; /* number of screens that free memory must hold */
+enum { LEAST_SHARE = 4 }; /* number of screens that must still fit into the free memory */
 
 #define FORMAT_XRGB8888 0x34325258u /* "XR24" (drm_fourcc.h) */
 

@@ -336,7 +336,7 @@ static uint32_t command_bits(const struct dw_mmc *d, const struct sd_command *c)
         bits |= CMD_CHECK_CRC;
     if (c->data != NULL)
         bits |= CMD_DATA | bits_if(c->closing == SD_CLOSE_STOP, CMD_AUTO_STOP);
-    /* CMD12 is sent while data still move; all other commands wait for their end. */
+    /* CMD12 is sent while data still move; all other commands wait for the end of the data. */
     bits |= c->index == STOP_INDEX ? CMD_STOP : CMD_WAIT_DATA;
     return bits | bits_if(d->wakes, CMD_WAKE);
 }

@@ -93,7 +93,7 @@ static uint8_t sd_spi_byte(const struct sd_spi *spi)
     return byte;
 }
 
-/* The card pulls its output low while it works (7.2.4). */
+/* The card pulls its output low while it is busy (7.2.4). */
 static bool sd_spi_wait_ready(const struct sd_spi *spi, unsigned bytes)
 {
     while (bytes-- > 0)

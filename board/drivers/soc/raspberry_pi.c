@@ -159,7 +159,7 @@ void raspberry_pi_open_console(struct raspberry_pi *pi)
 void raspberry_pi_set_baud(uint32_t baud)
 {
     struct raspberry_pi *pi = the_pi;
-    uint32_t most = pi->uart_hz / 16; /* a divisor below 1 does nothing (DDI 0183, 3.3.6) */
+    uint32_t most = pi->uart_hz / 16; /* the divisor must be at least 1 (DDI 0183, 3.3.6) */
 
     pl011_init(&pi->uart, pi->uart.base, pi->uart_hz, baud < most || most == 0 ? baud : most);
 }
@@ -336,7 +336,7 @@ void raspberry_pi_alive(void)
     struct raspberry_pi *pi = the_pi;
     uint64_t now, hz = generic_timer_hz();
 
-    /* QEMU reads the clock under the lock that moving the card's data needs, too. */
+    /* QEMU takes a lock to read the clock, and needs the same lock to move the card's data. */
     if (pi->emulated && ++pi->n_alive % EMULATED_LOOKS != 0)
         return;
     now = generic_timer_ticks();

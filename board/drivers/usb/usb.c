@@ -156,8 +156,8 @@ int usb_take(void *usb)
  * - At the drive's own port, this is a device that does not answer, or one with the drive's
  *   numbers. If the drive has open files, it counts as there, because a new drive would end the
  *   files. Otherwise the drive is forgotten, and the device becomes a new drive.
- * - At another port, this is a device with the numbers of a drive with open files: left alone.
- * A device with the numbers but another size, or whose card is in another slot, is another drive.
+ * - At another port, this is a device with the numbers of a drive that has open files. It is left alone.
+ * A device with the same numbers but another size, or with its card in another slot, is another drive.
  * A new drive that has all numbers of a released drive is that drive: it did not answer before. */
 
 static bool is_attached(const struct usb *u, unsigned drive)
@@ -180,8 +180,8 @@ static bool is_there(struct usb *u, unsigned drive)
            (s->is_here && (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh)));
 }
 
-/* Pick a slot for a new drive: a slot whose drive was forgotten, and first the slot of the drive at
- * this place, so that it is not reported as unplugged; else an unused slot; else one whose drive is
+/* Pick a slot for a new drive: the slot of a forgotten drive, preferably of the one at this place,
+ * so that that drive is not reported as unplugged; else an unused slot; else one whose drive is
  * gone and has no open file. USB_DRIVES: none is free. */
 static unsigned free_drive(struct usb *u, uint32_t place)
 {
@@ -274,7 +274,8 @@ static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
     return false;
 }
 
-/* Give the drive that was just opened its own slot, if it is back; *out: why it does not work. */
+/* If the drive that was just opened was here before, give it back its own slot. *out reports it if
+ * it does not work there. */
 static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
 {
     struct usb_storage *new = &u->drives[drive];

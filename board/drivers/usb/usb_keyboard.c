@@ -27,8 +27,8 @@ static void ask(struct usb_keyboard *k, struct xhci *x)
     xhci_ring(x, &k->device, &k->device.in, k->device.in_id);
 }
 
-/* Ask for reports only when a key changes, because a keyboard need not support another way;
- * repetition is our job. */
+/* Ask for reports only when a key changes, because a keyboard need not support any other way;
+ * we repeat held keys ourselves. */
 static enum err prepare(struct usb_keyboard *k, struct xhci *x)
 {
     uint8_t interface = k->ends.interface;
@@ -78,8 +78,8 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     if (e != ERR_OK)
         return e;
     k->faults = 0;
-    keyboard_keys_let_go(&k->keys); /* after a stop of the controller, nobody has closed the
-                                       keyboard */
+    keyboard_keys_let_go(&k->keys); /* a stop of the controller does not close the keyboard, so
+                                       keys may still count as held */
     set_leds(k, host);              /* some adapters begin to work only after this request */
     ask(k, host);
     return ERR_OK;

@@ -185,7 +185,7 @@ static enum err find_unit(struct usb_storage *s)
     enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1);
 
     s->last_unit = e == ERR_OK ? s->device.data[0] & 15 : 0;
-    /* A drive with one unit may stall the question (3.2). */
+    /* A drive with one unit may answer this question with a stall (3.2). */
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
     s->wrong_residue = false;

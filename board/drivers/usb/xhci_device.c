@@ -205,7 +205,7 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     struct xhci_trb event = { 0 };
     enum err e;
 
-    /* The port keeps its news of a change. */
+    /* Return before the port is reset, so that the port still reports its change. */
     if (x->deaf)
         return ERR_TIMEOUT;
     x->tried_place = place;

@@ -28,7 +28,7 @@ enum {
     PPTT_NEXT = 8,  /* offset of the next level's cache; 0 if there is none, or if a node lists
                        that cache among its own */
     PPTT_SIZE = 12,
-    PPTT_HAS_SIZE = 1, /* of its flags */
+    PPTT_HAS_SIZE = 1, /* a bit of the cache's flags */
     PPTT_CACHE_BYTES = 24,
     PPTT_MOST_LEVELS = 8, /* longest path; a longer one is a loop */
     KIB = 1024

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from machine import (BUILD, HOST, WORK, Machine, Reply, Tap, end, segments, make_board_card,
                      run)
 
-VERSAL, CORES = Machine("versal"), 4  # of which two are not of the kind that runs Ingot
+VERSAL, CORES = Machine("versal"), 4  # two of these cores are Cortex-R5, which Ingot does not use
 SLOTS = ["SD card at 0xf1040000", "SD card at 0xf1050000"]
 PROMPT, N = "Once upon", 16
 
