@@ -140,11 +140,11 @@ KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) |
 
 # B is never the folder of the Linux program, because a rule for an image's objects would match the program's objects.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
-# S contains objects that all boards of an ISA share, because the flags are the same. A board with special flags compiles
+# S contains objects that all boards of an ISA share, because their flags are the same. A board with special flags compiles
 # all objects itself.
 S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
 # OF_BOARD lists sources that each board compiles itself: they need headers of the board's folder, or depend on KERNELS_WITHOUT (only
-# dispatch.c makes a table of the KERNEL(...) rows). Other sources cannot include memory.h.
+# dispatch.c makes a table of the KERNEL(...) rows). Other sources cannot include a board's memory.h.
 OF_BOARD := board/$(BOARD)/% kernels/dispatch.c boot/signing.c runtime/image/ecdsa_%
 image_obj = $(foreach f,$(1),$(if $(filter $(OF_BOARD),$(f)),$(B),$(S))/obj/$(f).o)
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \

@@ -68,7 +68,7 @@ func image_unpack
 endfunc image_unpack
 
 /* Build tables that map only the image's own pages. Devices or the firmware's memory may lie next
- * to the image, and not even speculation may touch them. There is one table of 1 GiB entries, one
+ * to the image, and not even speculative reads may touch them. There is one table of 1 GiB entries, one
  * of 2 MiB entries, and as many tables of pages as the image needs. x0: the first table. Clobbers
  * x1 to x8. */
 func unpack_tables

@@ -37,7 +37,7 @@ static uint32_t divisor_field(const struct sdhci *s, uint32_t hz, uint32_t *cloc
 }
 
 /* Never change the divisor of a running clock (3.2.1, 3.2.2, 3.2.3). Until the new clock is stable
- * and has reached the card, writes keep the gap of the slower clock. */
+ * and has reached the card, writes keep the gap that the slower clock needs. */
 static enum err set_clock(struct sdhci *s, uint32_t hz)
 {
     uint32_t clock_hz, field = divisor_field(s, max_u32(hz, s->setup.min_hz), &clock_hz);

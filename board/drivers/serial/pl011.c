@@ -68,8 +68,8 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
         *reg(uart, PL011_FBRD) = divisor & 63;
     }
     serial_keep(&pl011_serial, uart); /* QEMU forgets bytes that came before the FIFOs were on */
-    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* written last, because this write
-                                                        latches the divisor */
+    *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* written after the divisor, which
+                                                        this write latches */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
     /* A byte that QEMU received meanwhile is not in the FIFO any more, but DR still has it, and its
      * interrupt is set. Reading DR clears the interrupt and lets QEMU continue with the input. On

@@ -250,8 +250,8 @@ static bool is_proven(void)
     return atomic_load(&serial_line.proven) && serial_line.second == NULL;
 }
 
-/* Call with interrupts masked. Sleeps for a limited time; not at all if nothing is known to end the
- * sleep. */
+/* Sleep for a limited time, or not at all if nothing is known to end the sleep. Call with interrupts
+ * masked. */
 static void sleep_a_while(void)
 {
     bool proven = is_proven();
@@ -368,8 +368,8 @@ void serial_nap(void)
         (void)sleep_without_input();
 }
 
-/* Masking interrupts here loses no more input than computing, which polls the line even less
- * often. */
+/* Masking interrupts here loses no more input than a computation, during which the line is polled
+ * even less often. */
 void serial_rest(uint32_t micros)
 {
     bool on;

@@ -1,8 +1,8 @@
 /* In Libero's designs since 2022.10, addresses from 0x1000000000 on show the RAM at 0x80000000 a
  * second time (SEG0_1), and trees name RAM from 0x1040000000 on. In older designs 0x1000000000 was
  * other RAM (see both versions of Microchip's mpfs-icicle-kit.dts). With the wrong version of the
- * tree the arena would overlap the image. Views of the same RAM have equal addresses within a
- * GiB. */
+ * tree the arena would overlap the image. Two views of the same byte have the same offset in
+ * their GiB. */
 #include "board/drivers/soc/mss_ram.h"
 
 #include "board/drivers/dma/dma.h"

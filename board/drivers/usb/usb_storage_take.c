@@ -42,7 +42,7 @@ static bool is_mine(const struct usb_storage *s, const struct identity *i)
                                 (!s->has_twin || (s->port == d->port && s->route == d->route)));
 }
 
-/* Address and configure a drive at this place. ERR_NO_DEVICE: there is none, or another one. */
+/* Address and configure a drive at this place. ERR_NO_DEVICE: there is no drive, or another. */
 static enum err try_once(struct usb_storage *s, uint32_t place)
 {
     struct xhci *x = s->host;

@@ -181,7 +181,7 @@ static bool is_of(const struct xhci_device *d, const struct xhci_trb *event)
 }
 
 /* Keep an event for its device. Events of commands and ports are dropped: they are late, or
- * registers report them. A device with too many events is broken. */
+ * registers report the same. A device with too many events is broken. */
 static void keep(struct xhci *x, const struct xhci_trb *event)
 {
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
