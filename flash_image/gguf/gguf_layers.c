@@ -33,7 +33,7 @@ uint64_t gguf_layer_number(const struct gguf *g, enum gguf_number which, uint32_
 }
 
 /* Check the list of Qwen3.5's recurrent layers: true or false for each layer. Blocks that guess
- * further tokens may be absent. */
+ * further tokens may be missing from the list. */
 static enum err check_recurrent(struct gguf *g)
 {
     static const char key[] = ".attention.recurrent_layers";
@@ -95,7 +95,7 @@ static void set_mixer(const struct gguf *g, uint32_t number)
     }
 }
 
-/* Let the last n layers use the keys of the last earlier layer with the same window. */
+/* Let the last n layers use the keys of the last layer before these n that has the same window. */
 static enum err share_keys(struct gguf *g, uint64_t n)
 {
     struct source_params *p = &g->s->params;

@@ -245,8 +245,7 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
     slot->role = find_outside(g, name);
     if (slot->role == INGOT_N_ROLES && g->family->mixer == INGOT_MIXER_SHORTCONV &&
         source_text_is(name, "token_embd_norm.weight")) {
-        slot->role = INGOT_OUTPUT_NORM; /* the output's norm, although it is named after the
-                                           embedding */
+        slot->role = INGOT_OUTPUT_NORM; /* not a norm of the embedding */
     }
     if (slot->role != INGOT_N_ROLES) {
         return true;
@@ -255,7 +254,7 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
         return false;
     }
     if (slot->layer >= g->s->params.n_layers && slot->layer < g->n_blocks) {
-        slot->fusion = GGUF_IGNORED; /* it guesses further tokens */
+        slot->fusion = GGUF_IGNORED; /* the block guesses further tokens */
         return true;
     }
     if (source_text_is(rest, "layer_output_scale.weight")) {

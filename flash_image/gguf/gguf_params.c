@@ -150,8 +150,8 @@ static enum err count_layers(struct gguf *g)
     return ERR_OK;
 }
 
-/* True for values that the family's files may have without meaning: the converter writes the sizes
- * of Mamba2 also for Granite 4 without Mamba2, which becomes a "granite" or "granitemoe". */
+/* True for values that mean nothing in the family's files: the converter writes the sizes of Mamba2
+ * even for a Granite 4 without Mamba2, which it names "granite" or "granitemoe". */
 static bool is_leftover(const struct gguf *g, unsigned number)
 {
     enum ingot_family family = g->family->family;
@@ -293,7 +293,7 @@ static enum err read_multipliers(struct gguf *g)
         } else if (r == R_RESIDUAL_SCALE) {
             p->residual_scale = (float)scale;
         } else {
-            p->logits_scale = (float)(1.0 / scale); /* the file's divides */
+            p->logits_scale = (float)(1.0 / scale); /* the file's scale divides */
         }
     }
     return ERR_OK;
@@ -350,7 +350,7 @@ static void adapt_family(struct gguf *g)
     }
     if (p->family == INGOT_BITNET && source_text_is(g->architecture, "bitnet") &&
         p->n_kv_heads == p->n_heads) {
-        p->features &= ~(uint32_t)SOURCE_RELU2; /* the first models, before heads were grouped */
+        p->features &= ~(uint32_t)SOURCE_RELU2; /* the first models, without grouped heads */
     }
 }
 

@@ -16,7 +16,7 @@ static enum err refuse_shape(struct gguf *g, const struct placed *t)
                          SOURCE_SHOW(t->name), t->all->rows, t->all->cols);
 }
 
-/* Return the tensor's slot, which is still empty; NULL: the tensor appears twice. */
+/* Return the tensor's slot; NULL if the slot is filled, because the tensor appears twice. */
 static struct source_tensor *take_slot(struct gguf *g, const struct placed *t, enum ingot_role role,
                                        unsigned layer)
 {
@@ -129,7 +129,7 @@ static enum err place_fused_experts(struct gguf *g, const struct placed *t,
         return refuse_shape(g, t);
     }
     *size /= 2;
-    all.stack_step = 2 * all.rows; /* gate and up; a bias's row counts as two of half the columns */
+    all.stack_step = 2 * all.rows; /* gate and up; a row of a bias becomes two rows, half as long */
     *gate = *up = all;
     up->data += source_type_bytes(all.type, (uint64_t)all.rows * all.cols);
     return ERR_OK;

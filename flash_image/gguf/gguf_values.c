@@ -190,8 +190,8 @@ static enum err refuse_twice(struct gguf *g, struct source_text key)
     return source_refuse(g->s, ERR_BAD_MODEL, "the value of %.*s appears twice", SOURCE_SHOW(key));
 }
 
-/* If the key is a sampling default of the publisher (named as in llama.cpp), store it. True: it
- * is. */
+/* If the key is a sampling default of the publisher (named as in llama.cpp), store it and return
+ * true. */
 static bool keep_sampling(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const struct {
@@ -329,8 +329,8 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, SOURCE_SHOW(key));
 }
 
-/* Store a value if it says what kind of file this is. A number that has another type stays
- * unknown. */
+/* Store a value if it says what kind of file this is. A value that should be a number but has
+ * another type counts as missing. */
 static enum err look_at(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const enum gguf_number looked[] = { N_SPLIT_PART, N_SPLIT_COUNT, N_SPLIT_TENSORS,

@@ -71,7 +71,7 @@ static enum err check_arrays(struct gguf *g, bool needs_scores)
     return check_lengths(g, &g->tokens, "token");
 }
 
-/* Return the file's flag; if there is none, the default of the kind of tokenizer. */
+/* Return the file's flag; if there is none, the default for this kind of tokenizer. */
 static uint32_t flag_of(const struct gguf *g, enum gguf_number which, bool otherwise, uint32_t flag)
 {
     if (gguf_number_or(g, which, otherwise) != 0) {

@@ -30,7 +30,7 @@ static enum err read_period(struct gguf *g, uint32_t *period)
 }
 
 /* Read the list with true or false for each layer; blocks that guess further tokens may be
- * absent. */
+ * missing from it. */
 static enum err read_list(struct gguf *g)
 {
     struct source_params *p = &g->s->params;

@@ -64,7 +64,7 @@ static void mark(struct partition *p, uint32_t item)
 {
     uint32_t s = p->set_of[item], from = p->place[item], to = p->first[s] + p->marked[s];
 
-    if (from < to) { /* it is marked already */
+    if (from < to) { /* the item is marked already */
         return;
     }
     p->items[from] = p->items[to];
@@ -233,7 +233,7 @@ static bool find_ways(struct alike *a)
     return add_calls(a, n_calls) && find_ways_into(a);
 }
 
-/* ---- apart ---------------------------------------------------------------------------------- */
+/* ---- splitting sets ------------------------------------------------------------------------- */
 
 /* Split each set of states into the states that have a transition with this label and end, and the
  * others. */

@@ -111,7 +111,7 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     return parts->n++;
 }
 
-/* An item after the first of a sequence, or an alternative after the first. */
+/* An item of a sequence, or an alternative, that is not the first one. */
 struct rest {
     uint32_t node, from, to;
 };

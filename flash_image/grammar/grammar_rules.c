@@ -109,7 +109,7 @@ static void find_empty(struct look *l)
 
 /* ---- what names what ------------------------------------------------------------------------ */
 
-/* Mark the nodes below a rule's body. */
+/* Mark the nodes of a rule's body, and those with which a text of the rule may begin. */
 static void mark_rule(struct look *l, const struct rule *r)
 {
     const struct grammar_tree *t = l->t;
@@ -173,7 +173,7 @@ static void walk(struct graph *g, uint32_t a)
     do {
         b = g->stack[--g->n_stack];
         g->circles[b] = g->circles[b] || g->circles[a];
-        g->low[b] = NONE; /* its circle is complete */
+        g->low[b] = NONE; /* its cycle is complete */
         g->order[g->n_order++] = b;
     } while (b != a);
 }

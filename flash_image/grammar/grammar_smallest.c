@@ -19,7 +19,7 @@ struct work {
     uint32_t n_sets, sets_room;
     uint32_t *marked; /* (from->n_states) the marked states */
     uint32_t n_marked;
-    uint8_t *in; /* (from->n_states) whether it is */
+    uint8_t *in; /* (from->n_states) 1: the state is marked */
     uint16_t *
         slots; /* (SLOTS) hash table: a state's number + 1 at its set's hash, or in the next free slot; 0:
                   free */

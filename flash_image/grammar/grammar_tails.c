@@ -7,7 +7,7 @@
 
 struct use {
     uint32_t from, to; /* rules */
-    bool last;         /* of the rule's body */
+    bool last;         /* the use is the end of the rule's body */
 };
 
 struct tails {
@@ -83,7 +83,7 @@ static void find_circle(struct tails *s, uint32_t a)
     }
     do {
         b = s->stack[--s->n_stack];
-        s->low[b] = UINT32_MAX; /* it is complete */
+        s->low[b] = UINT32_MAX; /* its component is complete */
         s->circle[b] = a;
     } while (b != a);
 }

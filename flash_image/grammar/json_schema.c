@@ -139,8 +139,8 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 
 /* ---- whole schemas ----------------------------------------------------------------------------- */
 
-/* Allow any value for a schema that is too large for a grammar, or is not a schema; the value is
- * checked when it is finished. */
+/* Allow any value if the schema is invalid or too large for a grammar; the value is checked when it
+ * is finished. */
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
     m->error_message[0] = '\0';

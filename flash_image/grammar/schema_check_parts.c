@@ -169,7 +169,7 @@ static bool check_dependent(struct schema_check *k, const cJSON *s, const cJSON 
     return true;
 }
 
-/* The steps to compare the name of each member of the value with the schema's properties. */
+/* Return how many steps it takes to compare each member's name with the schema's properties. */
 static size_t lookups(const cJSON *s, const cJSON *value)
 {
     static const char *const names[] = { "properties", "dependentRequired", "dependentSchemas",

@@ -1,4 +1,4 @@
-/* Makes the alternatives of a set. Each alternative is a set of its own: one schema is chosen of
+/* Makes the alternatives of a set. Each alternative is a set of its own: it has one schema of
  * every anyOf and oneOf, and one branch (then or else) of every if. */
 #include <stdlib.h>
 #include <string.h>

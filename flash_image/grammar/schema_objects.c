@@ -20,7 +20,7 @@ struct members {
     unsigned n;
 };
 
-/* ---- which there are ----------------------------------------------------------------------------- */
+/* ---- the list of members ------------------------------------------------------------------------- */
 
 static bool is_required(const struct conj *c, const char *name)
 {
@@ -52,7 +52,7 @@ static void add_name(struct schema_maker *m, struct members *all, const struct c
     all->list[all->n++] = (struct member){ .name = name, .required = is_required(c, name) };
 }
 
-/* Report a keyword whose value has no names of members. */
+/* Report a keyword whose value is not an object with names of members. */
 static void note_nameless(struct schema_maker *m, const cJSON *schema, const char *keyword)
 {
     if (schema_get(schema, keyword) != NULL && schema_get_named(schema, keyword) == NULL) {

@@ -42,7 +42,7 @@ bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const cha
     return good;
 }
 
-/* True if a part has a keyword about other members; otherwise objects have no others. */
+/* True if a part has a keyword about other members; otherwise the grammar allows none. */
 static bool are_wanted(const struct conj *c)
 {
     bool wanted = false;

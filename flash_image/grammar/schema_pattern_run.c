@@ -86,7 +86,7 @@ void pattern_step(const struct pattern *p, const uint64_t *from, uint32_t c, uin
             }
         }
     }
-    add(p, to, p->start, false, false); /* it may begin anywhere */
+    add(p, to, p->start, false, false); /* a match may begin anywhere */
     settle(p, to);
 }
 

@@ -48,7 +48,7 @@ size_t schema_width(const struct conj *c)
     return n;
 }
 
-/* Return how many bytes of a text are in whole characters among its first `most` bytes. */
+/* Return how many of a text's first `most` bytes belong to whole characters. */
 static int whole_characters(const char *s, int most)
 {
     int n = (int)strnlen(s, (size_t)most + 1);

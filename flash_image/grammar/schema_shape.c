@@ -42,8 +42,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Return how many bytes from `from` on, in whole characters, the first and the last text share. The
- * list is sorted, so all texts between these two share the bytes, too. */
+/* Return how many bytes, in whole characters, the first and the last text share from byte `from`
+ * on. The list is sorted, so all texts between these two share the bytes, too. */
 static size_t common(char *const *list, unsigned n, size_t from)
 {
     const char *first = list[0], *last = list[n - 1];

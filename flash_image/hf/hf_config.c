@@ -209,7 +209,7 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     head_dim = usual_head_dim(f, p);
     p->head_dim = hf_json_u32(j, "head_dim", head_dim);
     if (f->family == INGOT_NEMOTRON_H && hf_json_get(j->object, "head_dim") == NULL) {
-        p->head_dim = hf_json_u32(j, "attention_head_dim", head_dim); /* of its first models */
+        p->head_dim = hf_json_u32(j, "attention_head_dim", head_dim); /* the first models' name */
     }
     if (j->e == ERR_OK && p->head_dim == head_dim && f->head_dim == 0 &&
         (p->n_heads == 0 || p->dim % p->n_heads != 0)) {
@@ -255,7 +255,7 @@ static void check_activation(struct hf_json *j, const struct family *f)
                                           "mlp_hidden_act", "hidden_act" };
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        bool gpt2 = strcmp(fields[i], "activation_function") == 0; /* StarCoder2's means nothing */
+        bool gpt2 = strcmp(fields[i], "activation_function") == 0; /* unused in StarCoder2 */
         const char *name = gpt2 && f->family != INGOT_GPT2 ? NULL : hf_json_text(j, fields[i]);
 
         if (name != NULL && !is_activation(f, name)) {

@@ -195,8 +195,8 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 
 /* ---- scales -------------------------------------------------------------------------------------- */
 
-/* Return the tensor that keeps tiles until all tensors are read: the slot, or its first
- * part. */
+/* Return the tensor that keeps tiles until all tensors are read: the slot, or the
+ * expert's part of it. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role)
 {

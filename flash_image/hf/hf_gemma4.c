@@ -5,7 +5,7 @@
 
 #include "flash_image/source/source_layers.h"
 
-/* For Gemma4TextConfig. */
+/* Defaults of Gemma4TextConfig. */
 enum { GLOBAL_HEAD_DIM = 512, PER_LAYER_DIM = 256 };
 
 static const char exceptions[] = "per_layer_config";
@@ -36,8 +36,8 @@ static uint32_t number_of(struct hf_json *j, uint32_t layer, const char *field, 
     return n;
 }
 
-/* Transformers 5 writes the widths of global layers, of which the last layer is one, only as
- * exceptions. */
+/* Transformers 5 writes the widths of global layers only as exceptions. The last layer is always
+ * global. */
 void hf_gemma4_read_widths(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;
@@ -92,7 +92,8 @@ static void read_exceptions(struct hf_json *j)
     }
 }
 
-/* Let the last layers use keys of earlier layers. Their feed-forward may be twice as wide. */
+/* Let the last layers use keys of earlier layers. These last layers may have a feed-forward twice
+ * as wide. */
 static void share_keys(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;
@@ -139,7 +140,7 @@ void hf_gemma4_read_layers(struct hf_json *j)
     struct source_params *p = &j->s->params;
 
     if (j->e != ERR_OK || p->n_layers == 0 || p->n_layers > INGOT_MAX_LAYERS) {
-        return; /* refused by name later */
+        return; /* a later check refuses n_layers */
     }
     p->rope_dims_local = p->head_dim_local;
     p->layers[p->n_layers - 1].local = false; /* whatever the pattern says */

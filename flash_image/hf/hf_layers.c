@@ -220,7 +220,7 @@ static void read_rotations(struct hf_json *j)
     }
 }
 
-/* Give every layer a second mixer, with the input of attention. */
+/* Give every layer a second mixer, which has the same input as attention. */
 static void set_parallel(struct source_params *p, const struct family *f)
 {
     for (uint32_t i = 0; i < p->n_layers; i++) {

@@ -38,7 +38,7 @@ static bool leaves_layers_out(const cJSON *config)
 }
 
 /* Transformers has two classes of layers: one multiplies by weight_scale, the older one divides.
- * Files for the newer class may also have floats, which it rounds to three values while it runs. */
+ * Files for the newer class may also have floats, which the class rounds to three values. */
 static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
     bool newer = hf_json_is(config, "linear_class", "autobitlinear");

@@ -58,7 +58,7 @@ static void check_time_steps(struct hf_json *j)
     }
 }
 
-/* Falcon-H1 has a norm before or after the gate, or none; only a norm after the gate is
+/* Falcon-H1 has a norm before or after the gate, or none; a norm before the gate is not
  * supported. */
 static void check_norm(struct hf_json *j)
 {
@@ -95,7 +95,7 @@ static void read_falcon(struct hf_json *j)
         hf_json_u32(j, "mamba_d_ssm", min_u32(expand, UINT8_MAX) * min_u32(p->dim, INGOT_MAX_DIM));
 }
 
-/* 2^16 bounds every product. */
+/* Both factors are below 2^16, so their product does not overflow. */
 static void read_width(struct hf_json *j, const struct field_names *n)
 {
     struct source_params *p = &j->s->params;

@@ -284,7 +284,7 @@ static void scale(struct scaling *k, const char *type)
     static const struct {
         const char *name;
         void (*scale)(struct scaling *k);
-        enum ingot_family only; /* 0: of any */
+        enum ingot_family only; /* 0: any family */
     } types[] = {
         { "linear", scale_linear, 0 },
         { "llama3", scale_llama3, 0 },

@@ -6,7 +6,7 @@
 #include "flash_image/quantize/source_rows.h"
 #include "runtime/image/image.h"
 
-/* The memory follows. */
+/* A piece of memory, in a list. */
 struct hf_memory {
     struct hf_memory *next;
     max_align_t bytes[];
@@ -93,8 +93,8 @@ static enum err place_halves(struct source *s, const struct hf_placed *t,
     if (*size % 2 != 0) {
         return refuse_shape(s, t);
     }
-    half.stack_step = is_bias(role) ? 2 : *size; /* a bias's row counts as two of half the
-                                                    columns */
+    half.stack_step = is_bias(role) ? 2 : *size; /* a row of a bias becomes two rows, half
+                                                    as long */
     *size /= 2;
     if (!in_turn) {
         between = (uint64_t)half.rows * half.cols;
@@ -111,7 +111,7 @@ static enum err place_halves(struct source *s, const struct hf_placed *t,
 
 enum err hf_place_stack(struct source *s, const struct hf_placed *t)
 {
-    bool transposed = (s->params.features & SOURCE_SWIGLU_OAI) != 0; /* as gpt-oss has them */
+    bool transposed = (s->params.features & SOURCE_SWIGLU_OAI) != 0; /* as gpt-oss stores them */
     struct source_tensor all, *slot;
     enum err e = read_first(s, t, &all);
 

@@ -16,7 +16,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* Return the role of a rule's tensor. In models that also norm the result of a block,
+/* Return the role of a rule's tensor. In models that also normalize the result of a block,
  * "post_attention_layernorm" is the norm of attention's result. */
 static enum ingot_role role_of(const struct source *s, const struct hf_name_rule *rule,
                                unsigned layer)
@@ -293,7 +293,7 @@ static const char *bare_name(const struct hf_config *c, const char *name)
     static const char *const prefixes[] = { "model.", "transformer.", "backbone." };
 
     if (c->family->mixer == INGOT_MIXER_DELTA && strncmp(name, "mtp.", 4) == 0) {
-        return NULL; /* it guesses further tokens */
+        return NULL; /* part of an MTP head */
     }
     if (c->vision) {
         return hf_text_part_tensor(name);
@@ -317,7 +317,7 @@ static enum err place_named(struct source *s, struct hf_config *c,
     placed.rule = hf_find_rule(scale || tiles ? matrix : name, &placed.layer, &placed.expert);
     if (placed.layer >= s->params.n_layers && placed.layer != INGOT_NO_LAYER &&
         placed.layer - s->params.n_layers < c->n_more_layers) {
-        return ERR_OK; /* it guesses further tokens */
+        return ERR_OK; /* the layer guesses further tokens */
     }
     if (placed.rule != NULL && scale) {
         return hf_place_weight_scale(s, c, &placed, role_of(s, placed.rule, placed.layer));

@@ -7,7 +7,7 @@ static const char *const vision_fields[] = {
     "vision_token_id", "mm_tokens_per_image",
 };
 
-/* For LlamaConfig, Gemma3TextConfig and Gemma4TextConfig. */
+/* Defaults of LlamaConfig, Gemma3TextConfig and Gemma4TextConfig. */
 static const struct hf_usual_sizes usual[] = {
     { INGOT_LLAMA, 4096, 11008, 32, 32, 32, 32000, 2048, 0 },
     { INGOT_GEMMA3, 2304, 9216, 26, 8, 4, 262208, 131072, 4096 },

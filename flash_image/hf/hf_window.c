@@ -140,7 +140,7 @@ void hf_window_read(struct hf_json *j, const struct family *f, uint32_t usual)
         read_types(j, f, types, window);
     } else if (qwen) {
         read_qwen(j, f, window);
-    } else if (every != 1) { /* every layer is global, so none has a window */
+    } else if (every != 1) { /* if it is 1, every layer is global, and none has a window */
         j->e = family_set_window(j->s, f, window, every);
     }
 }

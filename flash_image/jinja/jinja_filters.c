@@ -56,7 +56,7 @@ static struct jinja_value filter_title(struct jinja *j, struct jinja_value v,
     char *out = jinja_alloc(j, t.bytes + 1);
 
     (void)args;
-    for (size_t i = 0; i < t.bytes; i++) { /* words begin only after white space and these */
+    for (size_t i = 0; i < t.bytes; i++) { /* words begin after white space or one of -({[< */
         bool begins = i == 0 || jinja_is_space(t.data[i - 1]) ||
                       strchr("-({[<", t.data[i - 1] != '\0' ? t.data[i - 1] : 'x') != NULL;
 

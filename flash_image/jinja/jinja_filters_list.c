@@ -250,7 +250,7 @@ static struct jinja_value filter_unique(struct jinja *j, struct jinja_value v,
     return out;
 }
 
-/* ---- one of all ------------------------------------------------------------------------------ */
+/* ---- results from all entries ---------------------------------------------------------------- */
 
 static struct jinja_value end_of(struct jinja *j, struct jinja_value v, bool last)
 {

@@ -208,7 +208,7 @@ static void write_escape(struct lexer *l, struct jinja_buffer *b)
     const char *at = c != '\0' ? strchr(letters, c) : NULL;
     uint32_t code;
 
-    if (c == '\n') { /* the line goes on */
+    if (c == '\n') { /* the escaped line end is dropped */
         advance(l, 1);
     } else if (at != NULL) {
         jinja_write_char(l->j, b, stands[at - letters]);

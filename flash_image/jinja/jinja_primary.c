@@ -82,7 +82,7 @@ struct jinja_text jinja_take_name(struct jinja_parser *p)
     return (p->token++)->text;
 }
 
-/* ---- what stands alone ----------------------------------------------------------------------- */
+/* ---- primary expressions --------------------------------------------------------------------- */
 
 static struct jinja_node *parse_items(struct jinja_parser *p, const char *close)
 {
@@ -197,7 +197,7 @@ struct jinja_node *jinja_parse_primary(struct jinja_parser *p)
     }
 }
 
-/* ---- what follows it ------------------------------------------------------------------------- */
+/* ---- suffixes -------------------------------------------------------------------------------- */
 
 static struct jinja_node *parse_argument(struct jinja_parser *p)
 {

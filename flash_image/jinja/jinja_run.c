@@ -157,7 +157,7 @@ static const struct jinja_node *parameter(const struct jinja_node *list, struct 
     return list;
 }
 
-/* Set the names by which a macro finds its remaining arguments, and the caller. */
+/* Set varargs and kwargs to the remaining arguments of a macro, and `caller` if it is given. */
 static void set_rest(struct jinja_run *r, const struct jinja_macro *m, struct jinja_args *args,
                      size_t taken)
 {
@@ -256,7 +256,7 @@ static enum jinja_after run_with(struct jinja_run *r, const struct jinja_node *n
 
     inner->outer = outer;
     for (const struct jinja_node *pair = n->list; pair != NULL; pair = pair->next) {
-        struct jinja_value v = jinja_evaluate(r, pair->b); /* outside */
+        struct jinja_value v = jinja_evaluate(r, pair->b); /* in the outer scope */
 
         jinja_put(r->j, &inner->names, jinja_string(pair->a->text), v);
     }

@@ -45,7 +45,7 @@ struct jinja_text jinja_replace(struct jinja *j, struct jinja_text t, struct jin
         if (found == SIZE_MAX) {
             break;
         }
-        if (old.bytes == 0) { /* between all characters */
+        if (old.bytes == 0) { /* insert new_text before each character, and at the end */
             jinja_write(j, &out, new_text);
             if (at == t.bytes) {
                 break;

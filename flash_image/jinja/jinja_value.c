@@ -219,7 +219,7 @@ static bool equal_same_kind(struct jinja *j, struct jinja_value a, struct jinja_
     case JINJA_TUPLE: return equal_lists(j, a.list, b.list);
     case JINJA_DICT: return equal_dicts(j, a.dict, b.dict);
     case JINJA_FUNCTION: return a.function == b.function;
-    default: return a.dict == b.dict; /* the same thing */
+    default: return a.dict == b.dict; /* true if both are the same object */
     }
 }
 

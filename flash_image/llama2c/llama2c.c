@@ -94,7 +94,7 @@ static void take_version_0(struct reader *r)
     take_layers(r, INGOT_FFN_NORM, 1, p->dim, false);
     take_feed_forward(r, false);
     take(r, INGOT_OUTPUT_NORM, INGOT_NO_LAYER, 1, p->dim, false);
-    r->at += (uint64_t)p->context * p->head_dim * 4; /* skip the cosines and sines of half a head's
+    r->at += (uint64_t)p->context * p->head_dim * 4; /* skip the cosines and sines of a head's
                                                         pairs */
     take_output(r, false);
 }

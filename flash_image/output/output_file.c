@@ -37,7 +37,7 @@ static enum err refuse_errno(const struct error_message *s)
     return refuse(s, ERR_IO, "%s", strerror(errno));
 }
 
-/* ---- where it goes --------------------------------------------------------------------------- */
+/* ---- the target ------------------------------------------------------------------------------ */
 
 /* Copy a link's target to `to` (PATH_MAX). A relative target gets the link's folder in front.
  * False: errno. */

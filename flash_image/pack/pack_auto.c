@@ -17,7 +17,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/format_text.h"
 
-/* Weights measured in each matrix, in evenly spaced groups of rows: they give its loss to 1 %. */
+/* Weights measured in each matrix, in evenly spaced groups of rows, for its loss within 1 %. */
 enum { MEASURED = 1 << 17, GROUP = INGOT_INTERLEAVE, TRIES = 32 };
 
 static const enum ingot_type offered[] = {

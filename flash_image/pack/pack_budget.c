@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define LEAST_PRICE 1e-30 /* losses of a byte */
+#define LEAST_PRICE 1e-30 /* loss per byte */
 #define HIGHEST_PRICE 1e+30
 enum { HALVINGS = 120 }; /* halvings of the exponent's range, enough for a double's precision */
 

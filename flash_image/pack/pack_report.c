@@ -70,7 +70,7 @@ static double cosine(const struct rows_loss *l)
     if (l->squares > 0 && l->stored > 0) {
         return l->products / sqrt(l->squares * l->stored);
     }
-    return 1; /* zeros, or nothing lost */
+    return 1; /* zeros, or no loss was measured */
 }
 
 static void print_loss(enum rows_way way, const struct rows_loss *loss, const char *why)
@@ -135,7 +135,7 @@ void pack_report_end(struct pack_report *r, bool written)
 {
     if (r->progress_width != 0) {
         fprintf(stderr, "\r%*s", r->progress_width, "");
-        fputs("\r", stderr); /* nothing of it stays */
+        fputs("\r", stderr); /* remove the progress from the terminal */
     }
     if (r->options->report && r->all.squares > 0) {
         printf("NMSE of all that was quantized: %.3g, cosine %.6g\n", nmse(&r->all),

@@ -189,7 +189,7 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
         return pack_own_head_type(t);
     }
     if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
-        type = pack_mxfp4_type(t); /* asked for by name */
+        type = pack_mxfp4_type(t); /* the user named MXFP4 */
     }
     return pack_type_allowed(type, role, t->cols);
 }
@@ -281,7 +281,7 @@ static void tell_own_types(const struct pack_options *o, struct source *s)
 }
 
 /* List the matrices that get the type `to` because the requested type cannot store them. Names of
- * roles suffice, because a role has equally many columns in every layer. */
+ * roles suffice, because a role has the same number of columns in every layer. */
 static void tell_columns(const struct pack_options *o, struct source *s, enum ingot_type to)
 {
     char names[INGOT_N_ROLES * 20] = "";

@@ -188,7 +188,7 @@ static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
             sum_table_row(w, row, n);
         }
         pack_report_progress(&w->report, w->at);
-        if (t->stride == 0) { /* a row of a transposed matrix reads pages of the whole matrix */
+        if (t->stride == 0) { /* rows of a transposed matrix share all its pages */
             map_release(&kept, source_row_data(t, end), false);
         }
     }

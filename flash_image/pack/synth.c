@@ -181,7 +181,7 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
                                        layer);
     source_role_shape(s, role, layer, &t->rows, &t->cols);
     if (role == INGOT_SSM_A) {
-        t->add = -2.0f; /* about -1, so that a state fades */
+        t->add = -2.0f; /* values become about -1, so that a state fades */
     }
     if (role >= INGOT_EXPERT_GATE && role <= INGOT_EXPERT_DOWN_BIAS) {
         t->stack = s->params.experts.n;

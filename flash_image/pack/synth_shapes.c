@@ -52,7 +52,7 @@ static const struct synth_shape shapes[] = {
     { "smol135", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 2048, 1, 0, 0, false,
       NULL }, /* SmolLM2-135M */
     { "tl2", INGOT_LLAMA, 2048, 5632, 2, 32, 4, 32000, 2048, 0, 0, 0, false,
-      NULL }, /* 2 of TinyLlama */
+      NULL }, /* two layers of TinyLlama */
     { "tinyllama", INGOT_LLAMA, 2048, 5632, 22, 32, 4, 32000, 2048, 0, 0, 0, false, NULL },
     /* In q8_0, the file of "4g" is just below 4 GiB, the limit of FAT32. */
     { "4g", INGOT_LLAMA, 2048, 5632, 91, 32, 4, 16048, 2048, 1, 0, 0, true, NULL },

@@ -8,7 +8,7 @@
 
 enum { PARTS = 8 /* of 32 elements */, HIGH_COUNT = 256 /* points that an 8-bit number selects */ };
 
-/* Add an eighth sign to seven so that the number of ones is even; bit i belongs to element i. */
+/* Add an eighth sign to seven signs so that the number of ones is even; bit i: element i. */
 static unsigned all_signs(uint32_t seven)
 {
     unsigned signs = seven & 127;

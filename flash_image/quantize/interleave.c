@@ -221,7 +221,7 @@ void interleave_q3k(const uint8_t *const blocks[8], void *group)
         }
         g->d[r] = block_scale(b + 108);
         interleave_bytes(b, 32, r, g->high);
-        for (size_t i = 0; i < 32; i++) { /* GGML's third bit means "not 4 less" */
+        for (size_t i = 0; i < 32; i++) { /* GGML subtracts 4 if the third bit is 0 */
             g->high[block_place(r, i)] ^= 255;
         }
         interleave_bytes(b + 32, 64, r, g->low);

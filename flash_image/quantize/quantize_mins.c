@@ -16,7 +16,7 @@ struct mins_format {
     int32_t most;       /* largest stored scale or min */
     const float
         *steps;     /* a part's range is divided by each of these: most_q and numbers close to it */
-    size_t n_steps; /* ... so many */
+    size_t n_steps; /* number of steps */
     int rounds;     /* how often numbers are rounded, and d and dmin fitted again */
 };
 

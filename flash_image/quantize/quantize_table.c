@@ -147,7 +147,7 @@ bool quantize_block_mxfp4(const float *w, const float *h, const struct table_cod
     }
     assign(&best, w, h, 32, codec);
     best.error = 0;
-    (void)frexpf(extreme, &exponent); /* below 2^exponent */
+    (void)frexpf(extreme, &exponent); /* extreme < 2^exponent */
     for (int e = exponent - 5; e <= exponent - 2; e++) {
         if (e >= -24 && e <= 15) {
             (void)try_scale(&best, f16_from_f32(ldexpf(1.0f, e)), w, h, 32, codec);

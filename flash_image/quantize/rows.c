@@ -22,10 +22,10 @@ static const char *const beyond_f16 = "has weights too large for 16 bits; pack i
 /* How a type is packed. A quantized type has GGML blocks, and groups of eight rows of
  * blocks. */
 struct packing {
-    enum source_type source;               /* stores weights unchanged */
+    enum source_type source;               /* a file's type whose weights are stored unchanged */
     size_t cols, block_bytes, group_bytes; /* columns and bytes of a block, bytes of a group */
     size_t scales[2];                      /* offsets of a block's fp16 scales */
-    bool no_scales;                        /* none is fp16 */
+    bool no_scales;                        /* a block has no fp16 scales */
     quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
     size_t several; /* number of blocks of a row in one group */
@@ -85,7 +85,7 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     if (from == SOURCE_IQ4_XS && to == INGOT_IQ4_NL) {
         return ROWS_RESCALED;
     }
-    /* The values stay, in other blocks: no weight is rounded again. */
+    /* The blocks change but the values do not: no weight is rounded again. */
     if (p->source == ggml || requantize_of(ggml, to) != NULL) {
         return ROWS_REQUANTIZED;
     }

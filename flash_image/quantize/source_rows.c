@@ -19,7 +19,7 @@ static void read_grouped(const struct source_tensor *t, uint64_t first, float *o
     }
 }
 
-/* ---- blocks that lie otherwise ----------------------------------------------------------------- */
+/* ---- blocks in another order ------------------------------------------------------------------- */
 
 enum source_type source_ggml_type(enum source_type type)
 {

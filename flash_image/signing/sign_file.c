@@ -22,7 +22,7 @@ enum { COPY_BYTES = 1 << 20, WHY_BYTES = 320, PATH_BYTES = 4096 };
 struct parts {
     const uint8_t *data;
     uint64_t file_bytes;
-    size_t bytes; /* of the mapping, including what follows */
+    size_t bytes; /* of the mapping, including the bytes after the model */
     uint32_t n;
     struct {
         uint64_t offset, bytes;

@@ -42,8 +42,8 @@ static struct mapped *find(const uint8_t *data)
     return m;
 }
 
-/* Without memory for an entry, messages cannot name the file, but it is
- * mapped. */
+/* If there is no memory for an entry, the file stays mapped, but messages
+ * cannot name it. */
 static void remember(const struct mapping *map, const char *path, const struct stat *st)
 {
     struct mapped *m = find(NULL);

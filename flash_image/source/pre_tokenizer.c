@@ -6,7 +6,7 @@
 enum { LLAMA3_FLAGS = INGOT_ADD_BOS | INGOT_IGNORE_MERGES };
 
 #define SUFFIXES "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-#define SUFFIX "'(?i:[sdmt]|ll|ve|re)" /* the same set */
+#define SUFFIX "'(?i:[sdmt]|ll|ve|re)" /* matches the same texts */
 #define WORDS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define MARKS " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" SPACES

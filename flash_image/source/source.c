@@ -129,7 +129,7 @@ struct source_tensor source_expert(const struct source_tensor *t, uint32_t exper
         uint64_t before = (uint64_t)expert * step * t->cols;
 
         one.data += source_type_bytes(t->type, before);
-        one.group += t->type == SOURCE_SYNTH ? expert : 0; /* weights of its own */
+        one.group += t->type == SOURCE_SYNTH ? expert : 0; /* each expert has other weights */
         if (t->type == SOURCE_MXFP4_PAIRS && t->scales != NULL) {
             one.scales += before / source_type_block(t->type);
         }

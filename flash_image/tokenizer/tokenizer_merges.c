@@ -1,5 +1,5 @@
-/* Sorts merges "left right", which come by rank, into rows by the left token's id. One pass counts
- * each row's merges and a second one places them, so nothing is allocated. */
+/* Sorts merges "left right", which a file lists by rank, into rows by the left token's id. One pass
+ * counts each row's merges and a second one places them, so nothing is allocated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +98,8 @@ static void place_merges(const struct source *s, const struct tokenizer_build *b
             entries[rows[found.left]++] = (struct ingot_merge){ found.right, c.id - 1, found.id };
         }
     }
-    memmove(rows + 1, rows, b->head->n_tokens * sizeof *rows); /* ends to starts */
+    /* The end of a row is the start of the next one. */
+    memmove(rows + 1, rows, b->head->n_tokens * sizeof *rows);
     rows[0] = 0;
 }
 

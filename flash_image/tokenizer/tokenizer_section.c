@@ -177,7 +177,7 @@ static int byte_of_token(const struct tokenizer_build *b, uint32_t id, const str
         }
         return byte_of(t->text, t->bytes);
     }
-    if (type != INGOT_TOKEN_NORMAL || bytes != 1) { /* or literal */
+    if (type != INGOT_TOKEN_NORMAL || bytes != 1) { /* added tokens are literal */
         return -1;
     }
     return printed[0];
@@ -223,7 +223,7 @@ static void fill_tokens(const struct source *s, struct tokenizer_build *b)
     b->sorted = (void *)(b->section + b->head->sorted);
 }
 
-/* Set the offsets of the arrays of known size. After the text follow `sorted` and the merges. */
+/* Set the offsets of the arrays of known size. `sorted` and the merges follow the text. */
 static void lay_out(const struct source_vocab *v, const struct tokenizer_size *size,
                     struct tokenizer_build *b)
 {

@@ -24,7 +24,7 @@ static cJSON *copy(const cJSON *value)
     return value != NULL ? cJSON_Duplicate(value, true) : NULL;
 }
 
-/* ---- what is said ------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------------- */
 
 /* A message that is being converted: its blocks become a reply with its calls, or results of tools,
  * then the user's text. */
@@ -301,8 +301,8 @@ static bool read_thinking(struct serve_translation *t, const char *name, const c
     return true;
 }
 
-/* The package's tool runner asks for a thread, whose earlier messages the server keeps. After this code it sends all messages
- * with each request. */
+/* The tool runner of Anthropic's package asks for a thread, of which a server keeps the earlier
+ * messages. After this error code, it sends all messages with each request. */
 static bool refuse_thread(struct serve_translation *t, const char *name, const cJSON *v)
 {
     (void)v;

@@ -5,7 +5,7 @@
 #include "host/api/serve_dialect.h"
 #include "runtime/api/api_vectors.h"
 
-/* ---- asked ----------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 /* A reply that is made again must differ, even if the likeliest token is always taken. */
 #define AGAIN_TEMPERATURE 0.7f
@@ -115,7 +115,7 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
     memset(c, 0, sizeof *c);
 }
 
-/* ---- said ------------------------------------------------------------------------------------ */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /* Replaces the job by another try, which must differ even if the likeliest token is always
  * taken. */

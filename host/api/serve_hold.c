@@ -109,7 +109,7 @@ static bool put_root(struct api_reader *r, struct api_text *out, const struct ap
     return true;
 }
 
-/* ---- what is not held -------------------------------------------------------------------------- */
+/* ---- what the grammar does not enforce --------------------------------------------------------- */
 
 static bool add_check(struct api_reader *r, const struct api_held *h)
 {

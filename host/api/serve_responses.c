@@ -22,7 +22,7 @@ static void item_id(char id[API_ID_BYTES], const struct api_stream *s, const str
     api_stream_id(id, words[p->item], s->a, s->at->index, p->number);
 }
 
-/* Returns the scores of a text item's tokens that were not sent yet. */
+/* Returns those scores of a text item's tokens that were not sent yet. */
 static cJSON *scores_of(const struct api_stream *s)
 {
     cJSON *scores, *list;

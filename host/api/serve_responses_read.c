@@ -19,7 +19,7 @@ static bool is(const char *text, const char *word)
     return text != NULL && strcmp(text, word) == 0;
 }
 
-/* ---- what is said ------------------------------------------------------------------------------ */
+/* ---- input items ------------------------------------------------------------------------------- */
 
 /* Returns the last message if it is the assistant's, else NULL. */
 static cJSON *last_reply(const struct serve_translation *t)

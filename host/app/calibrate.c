@@ -189,7 +189,7 @@ static bool run_apart(const char *path, const char *text, bool counts)
         return false;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || !run.result->good) {
-        return false; /* said there */
+        return false; /* the child has printed the error */
     }
     return true;
 }

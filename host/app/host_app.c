@@ -230,5 +230,5 @@ bool host_app_open(struct host_app *h, struct host_args *args, bool interactive)
 {
     return start(h, args, interactive ? USE_TALK : USE_REPLY) && said_fine(h, app_open(&h->app)) &&
            touch_kv(h) &&
-           (args->options.load.preset[0] == '\0' || check_grammar(h, args)); /* a preset's own */
+           (args->options.load.preset[0] == '\0' || check_grammar(h, args)); /* preset's grammar */
 }

@@ -36,7 +36,7 @@ static void on_lost_byte(int number, siginfo_t *info, void *context)
 
     (void)context;
     if (path == NULL) {
-        signal(number, SIG_DFL); /* it comes again */
+        signal(number, SIG_DFL); /* the signal comes again, and ends the program */
         return;
     }
     temporary_remove_all();

@@ -140,7 +140,7 @@ static bool rename_to_new(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
-/* Keep the contents of a save that is too small under another name: PATH~, or PATH~2 and so on if a
+/* If a save is too small, keep its contents under another name: PATH~, or PATH~2 and so on if a
  * file has that name. The name goes to `old`; "": there was nothing to keep. False: errno. */
 static bool keep_old(const struct host_files *h, const char *path, char old[OLD_BYTES])
 {
@@ -177,7 +177,7 @@ enum err host_saves_end(void *context, bool good)
     }
     e = output_keep(&h->made, h->error_message, sizeof h->error_message);
     if (e != ERR_OK && old[0] != '\0') {
-        (void)!rename_to_new(old, h->made.target); /* as before */
+        (void)!rename_to_new(old, h->made.target); /* restore the old name */
     }
     return e;
 }

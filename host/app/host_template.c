@@ -16,7 +16,7 @@ enum err host_template_choose(const char *name, struct model *m, uint8_t **vocab
                                     .n_stops = m->image.chat->n_stops,
                                     .tokenizer = m->image.tokenizer };
     size_t vocabulary_bytes = (size_t)m->image.header->tokenizer.bytes, section_bytes;
-    char refused[CHAT_ERROR_MESSAGE_BYTES]; /* why the template of that name cannot be used */
+    char refused[CHAT_ERROR_MESSAGE_BYTES]; /* why the template cannot be used */
     enum err e = chat_template_build(&request, section, &section_bytes, refused);
 
     if (e != ERR_OK) {

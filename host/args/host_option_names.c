@@ -51,7 +51,7 @@ static size_t put_option(struct writer *w, const struct command_option *row, con
     put(w, row->name, strlen(row->name));
     if (n > bytes && text[bytes] != ' ' && text[bytes] != '\n' &&
         strchr(",;.:)", text[bytes]) == NULL) {
-        put(w, " ", 1); /* its value */
+        put(w, " ", 1); /* the value follows */
     }
     return bytes;
 }

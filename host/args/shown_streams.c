@@ -65,7 +65,7 @@ static uint32_t columns_of(const struct stream *s)
     return s->wraps ? host_terminal_columns() : 0;
 }
 
-/* Writes a line. A character that breaks the line before its last byte is from a name, not from a
+/* Writes a line. A character that breaks the line, except at its end, is from a name, not from a
  * format. `bytes` has no NUL at its end. */
 static void put_line(struct stream *s, const char *bytes, size_t n)
 {

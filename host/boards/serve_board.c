@@ -175,7 +175,7 @@ static void take_reply(struct board *b, const struct board_event *e)
         b->left--;
         if (b->left == 0) {
             finish(b, e);
-        } else if (b->error.status != 0 && !b->stopped) { /* no grammar, no reply */
+        } else if (b->error.status != 0 && !b->stopped) { /* the board has refused the grammar */
             b->stopped = true;
             cancel(b);
         }

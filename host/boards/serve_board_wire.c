@@ -183,7 +183,7 @@ void board_news_write(struct api_text *out, uint64_t id, bool anew)
 
 uint32_t board_grammar_write(struct api_text *out, const struct api_request *q, uint64_t id)
 {
-    enum { PIECE_BYTES = 4500 }; /* 6000 bytes as text; a line has at most 8191 */
+    enum { PIECE_BYTES = 4500 }; /* 6000 bytes in base64; a line has at most 8191 */
     size_t longest = 0;
     uint32_t n = 0;
 

@@ -325,7 +325,7 @@ static const char *folder_of(const char *path)
     size_t n = strlen(path);
 
     if (is_in(path, "actions") && n > 4 && strcmp(path + n - 4, ".txt") == 0) {
-        return "actions/"; /* a preset ends likewise */
+        return "actions/"; /* a preset's name also ends with .txt */
     }
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -22,7 +22,7 @@ enum {
 };
 #define MAGIC_COMPRESSED 0xc08b8355u
 
-/* True if the checksum is right; it leaves out itself and the signature. */
+/* True if the checksum is right; it covers neither itself nor the signature. */
 static bool has_its_sum(const uint8_t head[HEAD_BYTES])
 {
     uint8_t copy[HEAD_BYTES] = { 0 };

@@ -30,7 +30,7 @@ struct slot {
     struct generate_params params;
     struct generate_sink sink;
     struct json_text text, thoughts;
-    bool thinks; /* what comes is thoughts */
+    bool thinks; /* the next text belongs to thoughts */
 };
 
 static struct batch {
@@ -60,7 +60,7 @@ static const char *adapter_of(const struct batch *b, uint32_t number)
     return own[0] != '\0' ? own : b->args->options.load.adapter;
 }
 
-/* Return the number of a request's set of adapters: that of the first request with the set. */
+/* Return the number of a request's set of adapters, which is that of the first request with it. */
 static uint32_t set_of(const struct batch *b, uint32_t number)
 {
     uint32_t i = 0;

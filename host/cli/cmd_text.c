@@ -43,7 +43,7 @@ static unsigned edge_flags(const struct host_args *args, unsigned flags)
 
 /* ---- tokenize ------------------------------------------------------------------------------ */
 
-/* Open only the tokenizer of a model file, which may not have anything else; the caller frees
+/* Open only the tokenizer of a model file, which need not have anything else; the caller frees
  * *section. */
 static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t **section)
 {
@@ -287,7 +287,7 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     return error == ERR_OK && d->out.error == 0;
 }
 
-/* Guess as in a reply, when the model has computed all tokens except the last. */
+/* Make guesses as in a reply, after the model has computed all tokens except the last. */
 static enum err dump_guesses(const struct host_args *args, const struct text *t, struct dump *d)
 {
     static struct speculative guessing;

@@ -46,8 +46,8 @@ static void take_line(void *context, char *line, size_t bytes)
     board_event_free(&e);
 }
 
-/* Ask whether the board is ready, if nothing has arrived for a while. A board at a prompt is
- * switched to programs. */
+/* Ask, after a silence, whether the board is ready. A board at a prompt is switched to
+ * programs. */
 static void ask_whether_there(struct board_talk *t)
 {
     char mode[32];

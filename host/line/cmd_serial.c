@@ -100,7 +100,7 @@ static void send_settings(void)
     serial.phase = WAITING;
 }
 
-/* Ask the prompt of -p; the program ends after its reply, or if the system prompt was refused. */
+/* Send the prompt of -p; the program ends after the reply, or if the system prompt was refused. */
 static void ask_prompt(void)
 {
     const char *prompt = serial.args.prompt, *key = "prompt";
@@ -193,7 +193,7 @@ static void take_prompt(void)
 
 static void look_for_board(void)
 {
-    serial.events.errors += serial.phase == WAITING; /* nothing answers any more */
+    serial.events.errors += serial.phase == WAITING; /* the running request gets no answer */
     serial.phase = CONNECTING;
     serial.n_mode = 0;
 }

@@ -299,7 +299,7 @@ static bool stop_request(struct http_line *h)
     return good;
 }
 
-/* True for {"cancel":ID}. Only the running request can be cancelled; later ones are few. */
+/* True for {"cancel":ID}, which stops the running request, whatever the ID: few requests wait. */
 static bool is_cancel(const char *line, size_t n)
 {
     return n > 10 && memcmp(line, "{\"cancel\":", 10) == 0;

@@ -12,7 +12,7 @@ enum {
     STEP_MS = 50,
     PING_MS = 200,
     MEET_MS = 3000, /* time limit to find the board at the new rate, then at the old rate */
-    LOST_MS = 1500, /* bytes count as lost at the earliest after this time without an answer ... */
+    LOST_MS = 1500, /* least time without an answer after which bytes count as lost */
     LOST_MOST_MS = 15000,
     ASK_MS = 3000, /* time until an unanswered question is sent again */
     STOP_MS = 5000,

@@ -24,7 +24,7 @@ enum {
         900000, /* time for the answer to the last range, for which the board reads back the whole
                    file */
     SHOW_MS = 500,
-    TRIES = 10, /* without progress */
+    TRIES = 10, /* attempts without progress */
     PAUSE_MS = 1000,
 };
 

@@ -309,11 +309,11 @@ static enum serial_kind take_event(struct serial_events *e, const struct event *
     }
     if (strcmp(kind, "action") == 0 && event->values[RESULT] != NULL) {
         end_line(e);
-        fprintf(stderr, "(%s)\n", event->values[RESULT]); /* a model that acts */
+        fprintf(stderr, "(%s)\n", event->values[RESULT]); /* what an action of the model did */
         return SERIAL_OTHER;
     }
     if (event->values[TEXT] == NULL) {
-        return SERIAL_OTHER; /* of a later version */
+        return SERIAL_OTHER; /* an event of a later version */
     }
     if (strcmp(kind, "progress") == 0) {
         show_progress(e, event);

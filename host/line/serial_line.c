@@ -101,7 +101,7 @@ static bool open_socket(struct serial_line *s)
     return true;
 }
 
-/* As refuse_device, for an error of open(). */
+/* Like refuse_device(), but also closes the device. */
 static bool close_refused(struct serial_line *s, int error)
 {
     close(s->fd);

@@ -46,7 +46,7 @@ static enum option_result set_prefill_rate(void *arguments, const struct command
         double weights;
 
         if (bytes == 0) {
-            continue; /* not known */
+            continue; /* the size of a weight is unknown */
         }
         weights = 256.0 / (double)bytes;
         a->rates.prefill[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;

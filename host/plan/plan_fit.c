@@ -9,7 +9,7 @@
 /* Types by descending quality, as in docs/QUALITY.md. `few` types are advised only if no other type
  * is resident. */
 static const struct offer {
-    const char *name; /* as of --type */
+    const char *name; /* as for --type */
     bool few;         /* it loses so much that speed alone does not justify it */
     bool divided;     /* the same bytes lose less if --type auto divides them among the matrices */
     uint32_t family;  /* only for models of this family; 0: all */

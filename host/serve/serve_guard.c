@@ -85,7 +85,7 @@ static bool same_origin(const char *a, const char *b)
     size_t scheme_a, scheme_b;
 
     if (!read_origin(a, &scheme_a, &of_a) || !read_origin(b, &scheme_b, &of_b)) {
-        return strcmp(a, b) == 0; /* "null" */
+        return strcmp(a, b) == 0; /* an origin without authority, such as "null" */
     }
     return scheme_a == scheme_b && strncasecmp(a, b, scheme_a) == 0 && same_name(&of_a, &of_b) &&
            port_of(a, scheme_a, of_a.port) == port_of(b, scheme_b, of_b.port);

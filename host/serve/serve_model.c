@@ -42,7 +42,7 @@ static struct serve_model {
     struct api_encoder encoder;
     struct kept kept;
     struct stop stop;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     pthread_cond_t more;
     struct serve_queue queue;
     struct serve_stats stats;
@@ -241,7 +241,7 @@ static void begin(struct serve_model *m, struct serve_job *j)
     replies_begin(&m->replies, i, &p->params, &sampler, &p->sink);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all slots ------------------------------------------------------------------------------- */
 
 static void finish(struct serve_model *m, uint32_t i, const struct api_error *e)
 {

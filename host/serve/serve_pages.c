@@ -65,7 +65,7 @@ static const struct serve_page_row *find_ollama(const char *path, size_t n)
     return &no_ollama;
 }
 
-/* True for a page below /messages, with /v1 in front of it never, once or twice. */
+/* True for a page below /messages, which may have one or two /v1 in front of it. */
 static bool is_anthropic(const char *path)
 {
     for (unsigned i = 0; i < 2 && strncmp(path, "/v1/", 4) == 0; i++) {
@@ -112,7 +112,7 @@ static void read_name(char name[API_MODEL_BYTES], const char *path)
     while (n != 0 && path[n - 1] == '/') {
         n--;
     }
-    n = n < API_MODEL_BYTES ? n : 0; /* too long for any */
+    n = n < API_MODEL_BYTES ? n : 0; /* longer than any model's name */
     memcpy(name, path, n);
     name[n] = '\0';
 }

@@ -55,15 +55,15 @@ static bool give(struct connection *k)
     if (k->in_at == k->in_bytes) {
         k->in_at = k->in_bytes = 0;
     }
-    if (stage == HTTP_DROPS && k->http.stage != HTTP_DROPS) { /* the next request's clock */
-        k->begun = false;
+    if (stage == HTTP_DROPS && k->http.stage != HTTP_DROPS) {
+        k->begun = false; /* the next request starts its own clock */
     }
     if (used != 0 && !k->begun && http_connection_begun(&k->http)) {
         k->begun = true;
         k->began = sockets.now;
     }
-    if (k->http.stage == HTTP_SOCKET && !k->http.frames.inside) { /* the next message's clock */
-        k->began = sockets.now;
+    if (k->http.stage == HTTP_SOCKET && !k->http.frames.inside) {
+        k->began = sockets.now; /* restart the clock for the next message */
     }
     return used != 0 || k->http.stage != stage;
 }

@@ -95,7 +95,7 @@ static void drop(struct serve_task *t)
     free(s);
 }
 
-/* ---- in the server's ------------------------------------------------------------------------- */
+/* ---- in the server's thread ------------------------------------------------------------------ */
 
 enum {
     MESSAGES_BYTES = 64 << 20 /* limit for the messages, of all sockets together, that arrive or

@@ -110,7 +110,7 @@
 
 // A fast conversion of integer sums below 2^22 to floats. A sum starts, as an integer, at the bits
 // of the float 3 * 2^22, whose last bit weighs 1. The sum ends as the bits of the float 3 * 2^22 +
-// sum, from which one subtraction makes the exact sum as a float. A conversion would take two
+// sum, from which one subtraction makes the exact sum as a float. A plain conversion takes two
 // operations.
 #define MAGIC 0x4b400000
 #define MAGIC_16 0x49400000     /* 3 * 2^18, for sums that are 16 times the result */

@@ -3,7 +3,7 @@
 // x0 row; x1 rows left; x2 n;
 // x3 cursor, x4 blocks of 16 left, x5 blocks that n touches, x6 lanes of the last one or 0;
 // x7 address of max, w8 constants, x9-x14 and v24-v28 constants, x15 last block;
-// v8-v11 lanes of the sum, v12-v15 ones from lane n on, v29 old max, then factor, v30 max.
+// v8-v11 lanes of the sum, v12-v15 all bits set from lane n on, v29 old max, then factor, v30 max.
 // Clobbers x0-x8, x9-x15, v0-v7, v16-v30; d8-d15 are saved; 64 bytes of stack.
 //
 // Lanes from n on become NaNs, which maxima ignore and whose e^x is 0, as the contract requires.

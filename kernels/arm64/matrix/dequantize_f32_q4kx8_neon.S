@@ -1,7 +1,7 @@
 // void dequantize_f32_q4kx8_neon(float *y, const void *w, size_t row, size_t cols)
 //
 // x0-x9 as named below; v0-v3 16 floats, v4 d, v5 dmin, v6 scale, v7 min, v16 mask; v17, v18
-// bytes of two sub-blocks, v19, v20 their nibbles, v21-v24 minus the min.
+// bytes of two sub-blocks, v19, v20 their nibbles, v21-v24 -min, then results.
 // Clobbers x0-x9, x12-x15, v0-v7, v16-v24.
 //
 // The kernel runs once for each token, to read its embedding. It reads one row of a group of
@@ -27,7 +27,7 @@
 #define temp x12
 #define other x13
 
-// 32 columns of nibbles in v19, v20
+// Convert 32 columns, whose nibbles are in v19 and v20.
 .macro sub_block
     ldrb    scale_bits, [scales], #8
     ldrb    min_bits, [mins], #8

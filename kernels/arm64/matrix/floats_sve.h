@@ -2,7 +2,7 @@
 //
 // At 512 bits and above, the sixteen lanes of a dot product are one predicated vector; below,
 // they are two vectors. At 128 bits they are four vectors, as in NEON, and floats_neon.h computes
-// them with four registers per load. Other lengths than powers of two leave a part of each vector
+// them with four registers per load. Lengths that are not powers of two leave a part of each vector
 // unused. Columns are addressed by index, so that the pointers to rows and tokens do not change.
 //
 // In addition to what floats_neon.h requires, a kernel defines these macros:

@@ -14,7 +14,7 @@
 
 #define store tile_out
 
-// Scales of a part.
+// Convert the scales of each part to floats.
 .macro decode_scales parts
     add     tile_scales, sp, #SCRATCH_D
 .rept \parts
@@ -68,9 +68,9 @@
     add     store, tile_weights, #256 * \k
     movi    v6.16b, #1 << \k
 .irp bytes, v0.16b, v1.16b, v2.16b, v3.16b
-    cmtst   v4.16b, \bytes, v6.16b          // -1 for a 1
+    cmtst   v4.16b, \bytes, v6.16b          // -1 if the bit is 1
     add     v4.16b, v4.16b, v4.16b
-    mvn     v4.16b, v4.16b                      // 1 or -1
+    mvn     v4.16b, v4.16b                      // 1, or -1 if the bit is 0
     st1     {v4.16b}, [store], #16
 .endr
 .endm

@@ -1,5 +1,5 @@
-// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. Counts
-// are in blocks of x unless they are called halves; the last block of a row may have only one
+// Like gemm_prepare_neon.h, for FIG4. A block of FIG4 has 128 columns, half a block of x. All
+// counts are in blocks of x, except those called halves; the last block of a row may have only one
 // half.
 #ifndef INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_FIG4_NEON_H
@@ -14,7 +14,7 @@
 #define HALF_BYTES (4 * FIG4_COLS)      // of x
 #define cols_arg x15                    // before gemm_tiles
 
-// Before gemm_tiles.
+// Load the arguments before gemm_tiles.
 .macro take_arguments
     mov     table_arg, x4
     ldr     cols_arg, [shape, #SHAPE_COLS]

@@ -31,8 +31,8 @@
     and     v2.16b, v2.16b, v12.16b
     and     v4.16b, v4.16b, v12.16b
     and     v6.16b, v6.16b, v12.16b
-    sli     v8.8h, v9.8h, #8            // 0 and 1 of four tokens, 2 and 3
-    sli     v10.8h, v11.8h, #8          // 4 and 5, 6 and 7
+    sli     v8.8h, v9.8h, #8            // sums 0 and 1, then 2 and 3, of four tokens
+    sli     v10.8h, v11.8h, #8          // sums 4 and 5, then 6 and 7
     sli     v0.8h, v2.8h, #8
     sli     v4.8h, v6.8h, #8
     zip_tokens v8, v10, v8, v9

@@ -12,7 +12,7 @@
 #define PREPARED_SCALES 48              // for each block: 8 scales and the magic, f32
 #define Q4_SCRATCH (Q4_SLICE * (256 + PREPARED_SCALES))
 
-// v16-v23 with a constant
+// Apply the operation with a constant to v16-v23.
 .macro bytes_with operation, constant
     \operation v16.16b, v16.16b, \constant\().16b
     \operation v17.16b, v17.16b, \constant\().16b
@@ -61,7 +61,7 @@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // the tile's step skips d and sum
 .endm
 
-// Tiles over it.
+// Multiply a prepared block by x of a tile.
 .macro block_q4
     dot_32_columns seeds, #64
     ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES

@@ -1,4 +1,4 @@
-// As gemm_prepare_neon.h, of Q3_K.
+// Like gemm_prepare_neon.h, for Q3_K.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_Q3K_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_Q3K_NEON_H
 

@@ -1,4 +1,4 @@
-// As gemm_prepare_neon.h, of Q4_K.
+// Like gemm_prepare_neon.h, for Q4_K.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_Q4K_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_Q4K_NEON_H
 

@@ -1,4 +1,4 @@
-// As gemm_prepare_neon.h, of Q5_K.
+// Like gemm_prepare_neon.h, for Q5_K.
 #ifndef INGOT_KERNELS_ARM64_GEMM_PREPARE_Q5K_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_PREPARE_Q5K_NEON_H
 
@@ -14,7 +14,7 @@
     and     \bits\().16b, \bits\().16b, v12.16b
 .endm
 
-// Half of 64 columns.
+// Prepare one half of 64 columns.
 .macro prepare_five_bits
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
