@@ -138,7 +138,7 @@ static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct
     return INGOT_N_ROLES;
 }
 
-/* True if the slot has keys or values of a layer that only reads those of another layer. */
+/* True if the slot has keys or values of a layer that uses another layer's keys and values. */
 static bool is_left_over(const struct gguf *g, const struct gguf_slot *slot)
 {
     return slot->layer < g->s->params.n_layers &&

@@ -428,7 +428,7 @@ static void find_biases(struct source *s)
     }
 }
 
-/* Find layers with their own keys whose values equal the keys: they have no matrix for values. */
+/* Find layers that use their own keys as values, too: such layers have no matrix for values. */
 static void find_values(struct source *s)
 {
     for (unsigned i = 0; i < s->params.n_layers; i++) {

@@ -359,8 +359,8 @@ static unsigned encode(uint32_t code, uint8_t out[4])
     return (unsigned)utf8_encode((char *)out, code);
 }
 
-/* low and high have equally many bytes. If all bytes after the first that differs may have any
- * value, the range is one piece. Otherwise cut the range at that byte. */
+/* low and high have the same number of bytes. If all bytes after the first that differs may have
+ * any value, the range is one piece. Otherwise cut the range at that byte. */
 static void same_length(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                         uint32_t high)
 {

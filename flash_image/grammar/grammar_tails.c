@@ -1,5 +1,5 @@
-/* Handles rules that end with another rule. The last item of a rule continues where the rule does,
- * so it needs no call. A rule that calls itself only at its end is a loop, and all alternatives
+/* Handles rules that end with another rule. The last item of a rule ends where the rule ends, so
+ * it needs no call. A rule that calls itself only at its end is a loop, and all alternatives
  * that end with the same rule share one copy of that rule. */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Writes whole numbers of a range digit by digit. If both bounds have n digits, a number begins
- * with the lower bound's digit, a digit between the two, or the upper bound's digit. */
+ * with the first digit of the lower or the upper bound, or with a digit between the two. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

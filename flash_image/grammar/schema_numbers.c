@@ -151,7 +151,7 @@ static void put_digits(struct text *t, const struct residues *r, unsigned rest, 
     }
 }
 
-/* Write numbers without a remainder, with a rule for each remainder so far and each number of
+/* Write the numbers that `of` divides, with a rule for each remainder so far and each number of
  * digits still allowed. */
 static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
 {

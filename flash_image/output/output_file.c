@@ -39,7 +39,7 @@ static enum err refuse_errno(const struct error_message *s)
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* Copy a link's target to `to` (PATH_MAX). A relative target gets the link's folder in front.
+/* Copy a link's target to `to` (PATH_MAX). The link's folder is put before a relative target.
  * False: errno. */
 static bool follow_one(const char *link, char *to)
 {

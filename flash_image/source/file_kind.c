@@ -214,8 +214,8 @@ enum { N_RULES = sizeof rules / sizeof rules[0] };
 
 #define ITS_NAME "a wrong file has this name: fetch the right one"
 
-/* The kinds that each place takes. If a file is of a kind that another place takes, `cure` replaces the rule's
- * advice; for an adapter, it always does. */
+/* The kinds that each place takes. If a file is of a kind that another place takes, `cure` replaces
+ * the rule's advice; for an adapter, it always does. */
 static const struct {
     const char *wanted;
     uint32_t takes; /* bits of file_kind */

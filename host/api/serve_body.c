@@ -8,7 +8,7 @@
 #include "host/api/serve_request.h"
 #include "runtime/api/api_json.h"
 
-/* Digits that a double keeps, and most bytes of an integer whose digits are kept. */
+/* Digits that a double keeps, and the size limit of an integer whose digits are kept. */
 enum { DOUBLE_DIGITS = 15, NUMBER_BYTES = 64 };
 
 static cJSON *tree_of(const struct api_json *v);

@@ -114,7 +114,7 @@ static uint64_t mapped_bytes(const struct host_args *args)
     return (uint64_t)st.st_size;
 }
 
-enum { PRESET_MOST = 8192 /* most bytes of the file that the application reads */ };
+enum { PRESET_MOST = 8192 /* limit of what the application reads of a file */ };
 
 /* Fails if the preset is missing; a board would start without it. */
 static bool check_preset(struct host_app *h, const struct host_args *args)
@@ -208,7 +208,7 @@ bool host_app_plan(struct host_app *h, struct host_args *args)
     return said_fine(h, app_plan(&h->app));
 }
 
-enum { KV_TOUCHED = 256 << 20 /* most bytes, because a large context is rarely full */ };
+enum { KV_TOUCHED = 256 << 20 /* limit, because a large context is rarely full */ };
 
 /* Touches memory for keys and values. Otherwise the first prompt, which writes keys and values of
  * every layer, would wait while a page of 2 MiB is cleared for each layer

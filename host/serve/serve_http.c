@@ -19,7 +19,7 @@
 
 enum {
     NAME_BYTES = 300,
-    BODIES_BYTES = 256 << 20, /* most bytes of all bodies together */
+    BODIES_BYTES = 256 << 20, /* limit for all bodies together */
 };
 
 /* The state of a connection, whose requests come one after the other. */

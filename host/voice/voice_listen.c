@@ -8,7 +8,7 @@ enum {
                                     mishears a word without silence before it */
     LOUD = 3,                /* consecutive loud frames that begin speech: longer than a click */
     QUIET = PER_SECOND * 7 / 10, /* quiet frames that end speech: longer than a breath */
-    MOST = PER_SECOND * 20,      /* most frames of an utterance */
+    MOST = PER_SECOND * 20,      /* limit for the frames of an utterance */
     LEAST = PER_SECOND / 4,      /* least length of an utterance: a cough is shorter */
 };
 #define ABOVE 9.0             /* ratio of a voice's squared loudness to that of the room */
