@@ -57,7 +57,7 @@ static enum err check_recurrent(struct gguf *g)
 }
 
 /* True if a layer of a family with a second mixer has attention. Depending on the family and the
- * file, a list tells it for each layer, or every n-th layer has it, or every layer with key heads. */
+ * file, a list says so, or every n-th layer has it, or every layer with key heads has it. */
 static bool attends(const struct gguf *g, uint32_t layer)
 {
     uint64_t every = gguf_number_or(g, N_ATTENTION_EVERY, 4), recurrent = 0;
