@@ -331,7 +331,8 @@ struct block_q3kpx8 {
 };
 LAYOUT_BYTES(block_q3kpx8, Q3KP_BYTES);
 
-/* MXFP4, 32 columns, with powers of two as a byte: d[r] of block_q4x8 is 2^(e[r] - 25), or 0 if e[r] is 0; e[r] <= 40. */
+/* MXFP4, 32 columns, each scale a power of two in one byte: d[r] of block_q4x8 is 2^(e[r] - 25), or 0 if e[r] is 0;
+ * e[r] <= 40. */
 struct block_mx4px8 {
     uint8_t e[GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
@@ -384,7 +385,7 @@ LAYOUT_BYTES(block_q8, Q8_BYTES);
 LAYOUT_AT(block_q8, d, Q8_SCALE);
 LAYOUT_AT(block_q8, sum, Q8_SUM);
 
-/* ... quants of four tokens, interleaved like the weights: column c of token t is
+/* The same for four tokens, with q[] interleaved like the weights: column c of token t is
  * q[c/4][t][c%4]. */
 struct block_q8x4 {
     int8_t q[BLOCK_COLS / CHUNK_COLS][4][CHUNK_COLS];
@@ -406,7 +407,7 @@ LAYOUT_BYTES(block_q8k, Q8K_BYTES);
 LAYOUT_AT(block_q8k, sum, Q8K_SUM);
 LAYOUT_AT(block_q8k, d, Q8K_SCALE);
 
-/* ... and of four. */
+/* 256 columns of each of four tokens. */
 struct block_q8kx4 {
     int8_t q[BLOCK_K_COLS / CHUNK_COLS][4][CHUNK_COLS]; /* [column / 4][token][column % 4] */
     int16_t sum[16][4];                                 /* [column / 16][token] */

@@ -45,7 +45,7 @@ enum cpu_feature {
  *   keys    float scale[d/32][KV_TILE]; int8_t k[d/4][KV_TILE][4];   (dimension i of position j is
  *           k[i/4][j][i%4])
  *   values  float scale[KV_TILE][d/32]; int8_t v[KV_TILE][d];
- * Both 16-byte aligned, KV_TILE * (d + d/8) bytes. */
+ * Each is 16-byte aligned and has KV_TILE * (d + d/8) bytes. */
 
 /* Keys and values in four bits, and values in eight bits for int8 weights. A byte holds two numbers
  * from -8 to 7, the first in its low half. B is 64 where d % 64 == 0, else 32: kv_values_block.

@@ -260,7 +260,8 @@ static inline float add_q2k(float acc, const struct block_q2kx8 *w, const struct
     return fmaf(-(float)min, f32_from_f16(w->dmin[r]) * x->d, acc);
 }
 
-/* Column c (< 256) of row r of TQ2_0 and Q2_0, -1 to 2, and of Q1_0, -1 or 1. */
+/* Return column c (< 256) of row r: in TQ2_0 and Q2_0 it is from -1 to 2; the second function is
+ * for Q1_0, where it is -1 or 1. */
 static inline int32_t value_two(const uint8_t *q, size_t r, size_t c)
 {
     return (q[block_place(r, c % 64)] >> (c / 64 * 2) & 3) - 1;

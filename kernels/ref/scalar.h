@@ -97,8 +97,8 @@ static inline uint16_t f16_from_f32(float f)
  * e^r = 1 + r + r^2 q(r), q of degree 4 through the Chebyshev nodes of [-ln 2 / 2, ln 2 / 2], by
  * Horner's rule. The terms 1 and r are added last, exactly or nearly so.
  *
- * 2^n is multiplied in as 2^(n/2) twice: n is from -150 to 128, more than the exponents of one
- * float, and a subnormal result rounds once, in the second product. */
+ * 2^n is multiplied in as 2^(n/2) twice: n is from -150 to 128, a wider range than the exponents of
+ * a float, and a subnormal result rounds once, in the second product. */
 static inline float exp_sum2_f32(float x, float low)
 {
     const float magic = 12582912.0f; /* 1.5 * 2^23: leaves the nearest integer in the low bits */

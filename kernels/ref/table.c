@@ -98,7 +98,7 @@ void gemm_f32_t4x8_q8x4_ref(float *restrict y, const void *restrict w,
 
         clear(out, shape->rows);
         for (size_t i = 0; i < n_blocks; i++) {
-            /* The token is extracted as its gemv would get it, so that the bits are the same. */
+            /* Extract the token as a gemv would get it, so that the bits are the same. */
             struct block_q8 token = token_q8(&x[t / 4 * n_blocks + i], t % 4);
 
             for (size_t r = 0; r < shape->rows; r++) {

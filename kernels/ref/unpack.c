@@ -104,16 +104,16 @@ void unpack_t4x8_iq4xsx8_ref(void *restrict y, const void *restrict w, size_t n)
 /* Every second byte of a word, in lanes of 16 bits, which have room for a product. */
 #define LANES (UINT64_C(0x00ff00ff00ff00ff))
 
-/* Return the integer part of b * times / 256, a number with as many digits as `times` has powers of
- * 3. */
+/* Return the integer part of b * times / 256; for `times` = 3^n, this is the number that the first
+ * n digits of b form. */
 static inline uint64_t whole(uint64_t lanes, unsigned times)
 {
     return lanes * times >> 8 & LANES;
 }
 
 /* Return the first four digits t of a byte, as 64 t0 + 16 t1 + 4 t2 + t3. In base 3 they are 27 t0
- * + 9 t1 + 3 t2 + t3; cutting off one digit leaves 9 t0 + 3 t1 + t2, and so on, which make up the
- * difference. */
+ * + 9 t1 + 3 t2 + t3; the numbers without the last digits (9 t0 + 3 t1 + t2, 3 t0 + t1 and t0),
+ * times 1, 4 and 16, make up the difference. */
 static inline uint64_t four_digits(uint64_t lanes)
 {
     return whole(lanes, 81) + whole(lanes, 27) + 4 * whole(lanes, 9) + 16 * whole(lanes, 3);

@@ -244,7 +244,7 @@ void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, 
 /* max(x, 0)^2 lets a NaN through. */
 static float relu2(float x)
 {
-    /* Not x > 0 ? x : 0, which would make a NaN 0. */
+    /* The other way round, x > 0 ? x : 0 would turn a NaN into 0. */
     float r = x < 0.0f ? 0.0f : x;
 
     return r * r;

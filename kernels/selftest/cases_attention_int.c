@@ -26,7 +26,7 @@ static void fill_numbers(struct tester *t, size_t slot, size_t at, size_t n, uns
 
     for (size_t i = 0; i < n; i++) {
         bytes[i] = (uint8_t)(fill == FILL_EQUAL ? (uint64_t)most : tester_random(t) >> 40);
-        if (most == 0x81 && bytes[i] == 0x80) { /* of eight bits */
+        if (most == 0x81 && bytes[i] == 0x80) { /* values of eight bits */
             bytes[i] = 0x81;
         }
     }

@@ -149,7 +149,7 @@ static void test_gemv(struct tester *t, enum weights type)
     for (size_t i = 0; i < N_LARGE; i++) {
         run_gemv(t, type, large[i].rows, large[i].blocks * step, (unsigned)i % n_fills(type));
     }
-    if (type == WEIGHTS_f16) { /* a single row may have 16 columns more than whole 32s */
+    if (type == WEIGHTS_f16) { /* a single row may have an odd multiple of 16 columns */
         for (size_t cols = 16; cols <= 80; cols += 32) {
             run_gemv(t, type, 1, cols, FILL_WIDE);
         }
@@ -324,8 +324,9 @@ static void run_gemm(struct tester *t, enum weights type, size_t rows, size_t co
     tester_run(t, &c);
 }
 
-/* Return true if a pair of sizes is to be run. With long blocks, one pair in two or four is run,
- * and a third of the larger pairs. Three is coprime to the periods of rows, tokens and blocks. */
+/* Return true if a pair of sizes is to be run. With long blocks, one pair in two or four is run; of
+ * the larger pairs, one in six or twelve. Three is coprime to the periods of rows, tokens and
+ * blocks. */
 static bool is_drawn(enum weights type, size_t pair, size_t values)
 {
     size_t of = is_few(type) ? 4 : 2;

@@ -162,7 +162,7 @@ exp_table:
     four    fmul, exp_x, exp_x, exp_z
 .endm
 
-// v0-v3 = e^-x times 2^-64 for x as the next macro clamps it, with EXP_K_MINUS_64.
+// v0-v3 = e^-x times 2^-64 for x from -89 to 40, with EXP_K_MINUS_64.
 .macro exp_sixteen_gate
     exp_reduce fmls
     exp_polynomial fmls, fsub

@@ -1,8 +1,8 @@
 // The gates that end in x / (1 + e^-gate).
 //
 // A step takes sixteen elements and reads them before it writes y, so that y may be an input.
-// A tail is copied to the stack and computed there. A kernel that includes this names its
-// registers left and out; its step reads from pointers, advances them and leaves y in v0-v3.
+// A tail is copied to the stack and computed there. A kernel passes its step to for_gates; the step
+// reads from pointers, advances them and leaves y in v0-v3.
 #ifndef INGOT_KERNELS_ARM64_GATES_NEON_H
 #define INGOT_KERNELS_ARM64_GATES_NEON_H
 
@@ -22,8 +22,8 @@ ups1 .req v17
 ups2 .req v18
 ups3 .req v19
 
-// Below e^-40, 1 + e^-gate is 1, so the gate is clamped to [-89, 40], where 2^-64 e^-gate is a
-// normal number.
+// For a gate above 40, 1 + e^-gate is 1, so the gate is clamped to [-89, 40], where 2^-64 e^-gate
+// is a normal number.
 .macro start_gates
     save_vectors
     sub     sp, sp, #128

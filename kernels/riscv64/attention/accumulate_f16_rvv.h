@@ -185,9 +185,9 @@
     addi queries_left, queries_left, -\count
 .endm
 
-/* Compute sum2 of the query at row and out0 from memory, which is correct also for infinities and
- * NaNs. Takes \bytes of weights and the values from \values on. row and out0 move on by one
- * query. */
+/* Compute sum2 of the query at row and out0 by the conversion that is also correct for infinities
+ * and NaNs. Reads \bytes bytes of weights, and the values from \values on. row and out0 move on by
+ * one query. */
 .macro one_slowly bytes, values
     mv weight, row
     add row, row, \bytes               /* the end of the weights */

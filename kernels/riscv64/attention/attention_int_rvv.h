@@ -25,7 +25,7 @@
 #define piece_bytes s5  /* floats of m8 */
 #define lanes_left s6
 #define piece_at s7
-#define first_lanes s11 /* lanes of the first piece; if it gets more lanes, vsetvli might take fewer */
+#define first_lanes s11 /* of the first piece: at most VLMAX, above which vsetvli may take fewer */
 
 #define field0 v0
 #define floats v0       /* used as m8 after the sums are done */

@@ -287,7 +287,7 @@
     bnez temp, \slow
 .endm
 
-/* Whatever they are. */
+/* Save all numbers of the strip by the conversion that is correct for any value. */
 .macro keep_halves_slowly
     mv source_at, source
     mv kept_at, sp

@@ -17,7 +17,7 @@
 
 #define rows_at a0     /* points to s, at the first position of these lanes */
 #define queries a1
-#define keys_at a2     /* as rows */
+#define keys_at a2     /* as rows_at */
 #define n_queries a3
 #define positions_left a4
 #define query_bytes a5 /* first the argument d */
@@ -229,7 +229,7 @@
     .endif
 .endm
 
-/* More than three queries. */
+/* Compute more than three queries. */
 .macro score_many zvfh
     push 48, s0, s1, s2, s3, s4, s5
     push_kept temp

@@ -1,7 +1,8 @@
 /* void score_f32_q4_rvv(struct score_row *restrict s, const struct block_q8 *restrict q,
  *                       const void *restrict k, size_t n_q, size_t n, size_t d)
  *
- * a0 s, a1 q, a2 scales, a3 n_q, a4 n, which lanes takes, a5 blocks of 32 dimensions left, a6 keys.
+ * a0 s, a1 q, a2 scales, a3 n_q, a4 n, which becomes `lanes`, a5 blocks of 32 dimensions left, a6
+ * keys.
  * Clobbers a0, a1, a3-a7, t0-t6, ft0, v0-v31; saves s0-s11.
  *
  * A lane is a position; between blocks, the sums are kept in s. */

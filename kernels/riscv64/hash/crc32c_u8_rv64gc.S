@@ -2,15 +2,15 @@
  *
  * a0 crc, a1 data, a2 n. Clobbers a1-a7, t0-t6. 9.7 KiB of stack.
  *
- * There is no CRC instruction, so long data are eliminated word by word, and only the rest goes
- * through a table. The words of a message are the coefficients of a polynomial in z =
- * x^64. Over GF(2) P(z) = P(x)^64, so a multiple of P in x is also one in z with the
- * same exponents. x^209 + x^144 + x^54 + x^39 + x^14 + 1 is such a multiple, the
- * shortest with six terms (tests/bench/crc_terms.py searches for them; with four
- * terms the degree is above 5,000). Adding a word times this multiple does not change
- * the remainder and eliminates the word: it is added to the words that are 65, 155, 170, 195 and
- * 209 places after it. So each word becomes the sum of itself and of five earlier words, which are
- * kept on the stack. In the end, the CRC of the last 209 words is that of all data.
+ * There is no CRC instruction. So the words of long data are eliminated one by one, and only the
+ * rest goes through a table. The words of a message are the coefficients of a polynomial in z =
+ * x^64. Over GF(2) P(z) = P(x)^64, so a multiple of P in x is also one in z with the same
+ * exponents. x^209 + x^144 + x^54 + x^39 + x^14 + 1 is such a multiple, the shortest with six terms
+ * (tests/bench/crc_terms.py searches for them; with four terms the degree is above 5,000). Adding a
+ * word times this multiple does not change the remainder and eliminates the word: it is added to
+ * the words that are 65, 155, 170, 195 and 209 places after it. So each word becomes the sum of
+ * itself and of five earlier words, which are kept on the stack. In the end, the CRC of the last
+ * 209 words is that of all data.
  *
  * Four words take 51 instructions, 28 of them loads and stores; each load comes three instructions
  * before its use. In the models of llvm-mca these take 32 cycles on a U74, 51 on a U54. Bytes up to

@@ -7,7 +7,8 @@
  * at B^3. The sums start with -S at B, B^2 and B^3, where S is the sum of all x used, so that the
  * fields end as sums of (q - 1) x for weights q of two bits. For 128 columns the sums are from
  * -32768 to 32512, an int16. The field at 1 adds up one unused product of each multiplication, at
- * most 64 * 3 * 128 = 24576; 2^15 keeps this field positive, and 2^47 + 2^32 what is below B^3.
+ * most 64 * 3 * 128 = 24576; 2^15 keeps this field positive, and 2^47 + 2^32 keep the part below
+ * B^3 positive.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RV64GC_H

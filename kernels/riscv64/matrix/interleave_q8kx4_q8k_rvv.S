@@ -4,7 +4,7 @@
  * a0 y, a1 x, a2 n_tokens, a3 cols. Clobbers a0-a7, t0-t6, v0-v11.
  *
  * Word i of q[] goes to word 4 * i + token of the block of
- * four; sum i goes to int16 4 * i + token of its sums. */
+ * four; sum i goes to int16 number 4 * i + token of that block's sums. */
 #include "kernels/riscv64/asm.h"
 
 #define dst a0         /* of four tokens */

@@ -1,7 +1,8 @@
 /* Loops of the scalar gemvs that prepare their activations once for SEGMENT blocks of x. Records
  * of RECORD_BYTES stay in the frame while all rows are computed; y keeps the sums between
  * segments. Preparing records for each 8 rows would be a quarter of the work, because a weight takes
- * few instructions. A gemm runs these for each token; x stores TOKENS (1 or 4) tokens together.
+ * few instructions. A gemm runs these loops for each token; x stores TOKENS (1 or 4) tokens
+ * together.
  *
  * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
  * a segment, and defines pack_block, which writes a record from the block of x at "from" to "to", and
@@ -73,7 +74,7 @@
 #define lane s5        /* of TOKENS == 4 */
 #define temp s9        /* between blocks */
 
-/* x_left blocks. */
+/* Make the records of x_left blocks. */
 .macro pack_segment starts
     ld from, FRAME_X(sp)
     addi to, sp, FRAME_BYTES

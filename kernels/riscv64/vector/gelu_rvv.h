@@ -4,7 +4,7 @@
 
 #include "kernels/riscv64/vector/exp_rvv.h"
 
-/* Beside those of exp_rvv.h. */
+/* Constants in addition to those of exp_rvv.h. */
 #define gelu_c1 fa0
 #define gelu_c3 fa1
 #define gelu_c1_low fa2

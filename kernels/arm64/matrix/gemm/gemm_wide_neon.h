@@ -1,18 +1,18 @@
 // The gemm of Q4_0 without the dot product: the loops around a tile of 16 rows and 4 tokens.
 //
-//   - For each 16 rows, the kernel takes one slice of columns after the other.
+//   - The kernel takes 16 rows at a time, and of these rows one slice of columns after another.
 //   - The weights of a slice are decoded once for all tokens.
 //   - The slice is multiplied by 4 tokens at a time (a tile).
 //   - x streams by, and y is in memory.
 //
 // Here a chunk of 4 columns is two pairs of columns; a pair has 8 rows side by side. The sums of a pair's
 // columns are in neighbouring lanes of int16, so one widening addition folds them. Sums of whole chunks
-// would need one addition more. Pairs of x take twice as many broadcasts as chunks of x would, so two
+// would need one more addition. Pairs of x take twice as many broadcasts as chunks of x would, so two
 // groups of 8 rows share each broadcast. The sums of two groups leave no registers for y, so each token
 // needs one load and one store of y.
 //
-// Missing tokens write to a row of the frame. If rows are missing, y of the tile is in the frame. If the
-// second group is missing, the first one takes its place.
+// y of a missing token goes to a row of the frame. If rows are missing, y of the tile is in the frame.
+// If the second group is missing, the first one takes its place.
 #ifndef INGOT_KERNELS_ARM64_GEMM_WIDE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_WIDE_NEON_H
 
@@ -191,7 +191,8 @@
     b.ne    .Ltoken\@
 .endm
 
-// The sums of two tokens, four registers each, = or += the products of a pair of columns of both groups
+// Set the sums of two tokens, four registers each, to the products of a pair of columns of both groups,
+// or add these products to them.
 .macro pair_products a, b, c, d, e, f, g, h, x_first, x_second, first, second, multiply
     token_products \a, \b, \c, \d, \x_first, \first, \second, \multiply
     token_products \e, \f, \g, \h, \x_second, \first, \second, \multiply

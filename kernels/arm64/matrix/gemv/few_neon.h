@@ -15,7 +15,7 @@
 #define x_end x12               // where the sums and the scale of x's block are
 #define x_at x13
 #define x_step x14
-#define zeros sp               // 64 bytes of it
+#define zeros sp               // 64 bytes of zeros
 
 #define FRAME_BYTES 64
 
@@ -224,7 +224,7 @@
     b.ne    .Lblock\@
 .endm
 
-// ---- one bit: 32 columns are a bit of all 256 bytes ------------------------------------------
+// ---- one bit: 32 columns are the same bit of all 256 bytes -----------------------------------
 
 .macro bit_chunk first, second, x_chunk
     cmtst   v4.16b, \first\().16b, mask.16b

@@ -10,7 +10,7 @@
 //
 // The kernel takes eight rows at a time. If the highest bit of q is inverted, the 6 bits are q - 32
 // as a signed number: shifts left and right extend the sign and make room for the low nibble, which
-// an instruction (bit or sri) inserts. The product with x is at most 32 * 128, and an int16 lane
+// one `bit` or `sri` instruction inserts. The product with x is at most 32 * 128, and an int16 lane
 // adds 4 of them: 16384 fits. 16 columns take 16 multiplications, 22 operations to join the bits
 // and about 17 others: 1652 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes per cycle,
 // and 498 in that of Cortex-A72, 3.4 (llvm-mca 19).
@@ -35,7 +35,7 @@
 #define acc_high v13
 
 // v4-v7 = two chunks of 8 rows, from the high bits that \up moves to the top, and the nibbles of
-// v24-v27. First set bits 4 and 5, with copies of the sign above them,
+// v24-v27. This macro sets bits 4 and 5, with copies of the sign above them.
 .macro signed_bits first, second, third, fourth, up
 .if \up
     shl     v4.16b, \first\().16b, #\up
@@ -54,7 +54,7 @@
 .endif
 .endm
 
-// Then insert the nibble below them.
+// Insert the nibbles below the bits that signed_bits has set.
 .macro join odd
 .if \odd
     sri     v4.16b, v24.16b, #4

@@ -4,7 +4,7 @@
 // x0 y; x1 w; x2 x; x3 rows; x4 cols; x5 ahead; the loop is in gemv_neon.h;
 // v0-v3 x of a sub-block of 16 columns, each 4 columns repeated four times; v4-v7 weights; v8, v9
 // sums of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
-// columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67.
+// columns; v24-v27 signs of 8 columns; v28-v31 sums in int16 of rows 01, 23, 45, 67.
 //
 // The sum of 16 products fits an int16, so a sub-block is folded to one vector, then multiplied by its
 // scales. The including kernel defines macros: weights_TYPE (v4-v7 = two chunks of 8 rows) and scale_TYPE.
@@ -35,7 +35,7 @@
     \multiply\()2 v31.8h, \rows4567\().16b, \x_chunk\().16b
 .endm
 
-// 16 columns of sub-block s (of 32)
+// Multiply the 16 columns of sub-block s among four, whose columns are 32 apart
 .macro sub_block type, s, j
     ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], x_step
     weights_\type v16, v17, v18, v19, \s, \j, #64
@@ -53,7 +53,7 @@
     smlal2  sums4567.4s, v28.8h, v0.8h
 .endm
 
-// 16 columns of each of the four sub-blocks of part j / 4 (of 128 columns).
+// Multiply 16 columns of each of the four sub-blocks of part j / 4 (128 columns).
 .macro part type, j
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [low], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [low], beyond

@@ -39,7 +39,7 @@
 .endif
 .endm
 
-// 4 columns of 8 rows
+// Multiply 4 columns of 8 rows
 .macro products rows0123, rows4567, x_chunk, multiply
     \multiply   sums01.8h, \rows0123\().8b, \x_chunk\().8b
     \multiply\()2 sums23.8h, \rows0123\().16b, \x_chunk\().16b

@@ -95,7 +95,7 @@
     fcvtl2  scales_high.4s, scales_high.8h
 .endm
 
-// The sums in `to` (+)= 32 columns.
+// Multiply 32 columns; the sums go to `to`, or are added there.
 .macro multiply_run pairwise, to:vararg
     add     later, weights, ahead
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
@@ -110,7 +110,7 @@
     two_chunks v18, v19, v3, v7, sadalp, \to
 .endm
 
-// y += 32 columns.
+// Add the products of 32 columns to y.
 .macro add_run
     multiply_run saddlp, dots01, dots23, dots45, dots67
     ld2r    {x_scale.4s, x_sum.4s}, [block], #8

@@ -47,7 +47,7 @@
     fcvtl2  v23.4s, v23.8h
 .endm
 
-// Sums of 16 rows += 32 columns.
+// Add the products of 32 columns to the sums of 16 rows.
 .macro multiply_run
     ld1     {v0.16b, v1.16b}, [block], #32
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [first], #64

@@ -1,5 +1,5 @@
 /* Shared by the gemms of Q5_0 and Q5_1 without vectors. A kernel that includes this defines BLOCK_BYTES,
- * QUANTS_AT and HIGH_AT, of a group's block, and MINS_AT if there are minima.
+ * QUANTS_AT and HIGH_AT, which describe a group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; saves s0-s11 and ra in a frame
  * of 304 bytes.
@@ -31,7 +31,7 @@
 #endif
 .endm
 
-/* Multiply column \index of chunk \chunk; if \half is 4, the column 16 further on. */
+/* Multiply column \index of chunk \chunk or, if \half is 4, the column 16 further on. */
 .macro column chunk, index, half
     lb act0, 16*(\chunk + \half) + \index(act)
     lb act1, 16*(\chunk + \half) + \index + 4(act)

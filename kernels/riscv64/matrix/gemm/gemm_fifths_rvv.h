@@ -1,6 +1,6 @@
 /* Shared by the RVV gemms of Q5_0 and Q5_1: like the gemm of Q8_0 (gemm_int16_rvv.h), except for decoding
- * and minima. A kernel that includes this defines BLOCK_BYTES, QUANTS_AT and HIGH_AT, of a group's block,
- * and MINS_AT if there are minima.
+ * and minima. A kernel that includes this defines BLOCK_BYTES, QUANTS_AT and HIGH_AT, which describe a
+ * group's block, and MINS_AT if there are minima.
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft2, every vector register; 5.2 KiB of stack.
  *

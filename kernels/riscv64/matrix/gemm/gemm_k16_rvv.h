@@ -1,5 +1,6 @@
 /* RVV gemms of the K formats that store a weight's bits in separate planes and have mins. A kernel
- * that includes this defines MINS, the mins of a block (8 or 16), and what gemm_rvv.h requires. */
+ * that includes this defines MINS, the number of mins in a block (8 or 16), and what gemm_rvv.h
+ * requires. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 
@@ -91,8 +92,7 @@
     mv temp, rows_low
 .endm
 
-/* Write one row of the tile's scales, number temp_1, as int16 to \to in the scales of the
- * columns. */
+/* Write row temp_1 of the tile's scales as int16 to row \to of the current columns' scales. */
 .macro take_scales to
     slli temp_1, temp_1, 6             /* TILE */
     scratch temp, SCALES_AT

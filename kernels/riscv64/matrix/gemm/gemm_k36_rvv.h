@@ -1,5 +1,5 @@
 /* Shared by the RVV gemms of the K36 types. A kernel that includes this defines decode_part,
- * decode_half (16 columns from act, of one group to column_at) and multiply_pair. */
+ * decode_half (16 columns of one group, from act on, to column_at) and multiply_pair. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K36_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K36_RVV_H
 

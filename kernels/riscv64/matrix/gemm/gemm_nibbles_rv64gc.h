@@ -88,8 +88,8 @@
     ld act3, \offset + 24(act)
 .endm
 
-/* Multiply nibbles of \chunk, in 4 bytes of each row those at bit \shift and every 16 bits above it, by the
- * pairs at \pairs of the record. */
+/* Multiply nibbles of \chunk by the pairs at \pairs of the record: of each row's 4 bytes, the nibbles at
+ * bit \shift and 16 bits above it. */
 .macro part chunk, pairs, shift
     load_pairs \pairs
     .irp pair, 0, 1, 2, 3

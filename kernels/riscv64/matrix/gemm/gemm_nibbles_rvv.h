@@ -4,11 +4,11 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft3, every vector register; 4.9 KiB of
  * stack, 5.4 with minima.
  *
- * Works as in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and 128 above. The scratch
- * holds 8 - nibble, not nibble - 8. 32 products of -7 to 8 and -128 to 127 are in -32768 to 32512,
- * so a block is summed in int16, and the bias of Q4_0 needs no separate term.
- * Because the scratch has 8 - nibble, the scales of Q4_0 are negated; this changes no bit, because
- * acc is never -0. */
+ * Works as in gemm_rvv.h, with tiles of 64 rows at VLEN 128 and of 128 rows at larger VLEN. The
+ * scratch holds 8 - nibble, not nibble - 8. 32 products of -7 to 8 and -128 to 127 are in -32768 to
+ * 32512, so a block is summed in int16, and the bias of Q4_0 needs no separate term. Because the
+ * scratch has 8 - nibble, the scales of Q4_0 are negated; this changes no bit, because acc is
+ * never -0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RVV_H
 

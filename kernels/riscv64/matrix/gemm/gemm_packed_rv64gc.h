@@ -9,7 +9,7 @@
 
 #define FRAME_ALL_BLOCKS 304
 #define FRAME_BLOCKS 312    /* blocks left, from this segment on */
-#define FRAME_NOW 320       /* in it */
+#define FRAME_NOW 320       /* blocks in this segment */
 #define FRAME_ROW_BYTES 328 /* bytes of a group of rows */
 #define FRAME_SEGMENT_W 336 /* first rows of W in this segment */
 #define FRAME_GROUP 344     /* of these rows */

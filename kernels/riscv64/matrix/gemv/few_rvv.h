@@ -38,7 +38,7 @@
 #define tile_rows s2
 #define lanes s3       /* bytes of a step, in registers of m4 */
 #define weights_end s4
-#define max_rows s5    /* of n_rows */
+#define max_rows s5    /* the largest n_rows */
 #define shift_up s6    /* 2^13 */
 #define group_b s7     /* the second of the two groups */
 #define wide s8        /* 2 * lanes if that many bytes are loaded together, else 0 */
@@ -76,7 +76,7 @@
     pop ALL_SAVED_BYTES, ALL_SAVED
 .endm
 
-/* row_bytes and act_end for \cols columns; destroys \cols. */
+/* Set row_bytes and act_end for \cols columns; destroys \cols. */
 .macro measure cols
     srli \cols, \cols, COLS_K_LOG2
     li row_bytes, BLOCK_BYTES
@@ -346,7 +346,7 @@
     bnez left, .Lrows\@
 .endm
 
-/* lanes, and wide. */
+/* Set lanes, longer and wide. */
 .macro measure_lanes
     csrr longer, vlenb
     addi longer, longer, -32

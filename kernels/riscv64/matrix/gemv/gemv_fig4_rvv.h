@@ -11,7 +11,7 @@
 
 #define is_wide t0             /* for tiles: 1 if a value lies beyond TABLE_NARROW */
 #define act_at s8              /* while x is spread */
-#define waiting s10            /* on the stack, products */
+#define waiting s10            /* address of products that wait on the stack */
 #define half s11               /* half of x's block, in bytes: 0 or 128 */
 #define group_half group_at    /* half, in the loop for long vectors */
 
@@ -120,7 +120,7 @@
     vwmacc.vv products, v12, v20
 .endm
 
-/* products = four steps. */
+/* products = the sums of four steps. */
 .macro narrow_steps bytes, first, last
     narrow_step \bytes, vwmul.vv, \first, 0
     narrow_step \bytes, vwmacc.vv, 0, 0
@@ -130,7 +130,7 @@
 
 #define fig4_dots v16          /* m8, int32 */
 
-/* fig4_dots = 128 columns, 32 lanes. */
+/* fig4_dots = the dots of 128 columns, in 32 lanes. */
 .macro narrow_128
     narrow_steps 64, 1, 0
     vs8r.v products, (waiting)

@@ -184,7 +184,8 @@
     .endif
 .endm
 
-/* tile_dots = 32 lanes of the run at quants and x_at. LMUL `wide` has 16 int32, LMUL `narrow` 8. */
+/* tile_dots = the dots of the run at quants and x_at, in 32 lanes. LMUL `wide` has 16 int32, LMUL
+ * `narrow` 8. */
 .macro run_128
     vsetvli temp, zero, e8, m4, ta, ma
     step 0, first
@@ -199,7 +200,7 @@
     vadd.vv tile_dots, tile_dots, tile_dots_4
 .endm
 
-/* v0 = 16 lanes of \dots, 32: columns 0 and 2, and 1 and 3. */
+/* v0 = the 32 lanes of \dots folded to 16. */
 .macro fold_dots dots, wide
     vsetivli zero, 16, e32, \wide, ta, ma
     vnsrl.wi v0, \dots, 0

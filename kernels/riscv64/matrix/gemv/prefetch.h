@@ -3,7 +3,7 @@
 #ifndef INGOT_KERNELS_RISCV64_PREFETCH_H
 #define INGOT_KERNELS_RISCV64_PREFETCH_H
 
-/* The 64-byte lines from \base + \ahead on that hold \bytes. */
+/* Prefetch the 64-byte lines that hold \bytes bytes from \base + \ahead on. */
 .macro prefetch_lines base, ahead, bytes, temp
     .option push
     .option arch, +zicbop

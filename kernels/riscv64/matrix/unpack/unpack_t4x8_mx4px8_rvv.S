@@ -2,8 +2,9 @@
  *
  * a0 y, a1 w, a2 blocks left. Clobbers a0-a2, t0, t1, t3, v0-v5, v24-v31.
  *
- * 2^(e - 25) as fp16 is (e - 10) << 10 from e = 11 on. Below that it is subnormal: 1 << e >> 1, which is 0 for e = 0. If e in this formula
- * is limited to 11, the right result is always the larger of these two. A block takes 20 instructions. */
+ * 2^(e - 25) as fp16 is (e - 10) << 10 from e = 11 on. Below that it is subnormal: 1 << e >> 1, which is 0
+ * for e = 0. If e is limited to 11 in the second formula, the larger of the two values is always the right one. A block
+ * takes 20 instructions. */
 #include "kernels/riscv64/matrix/unpack/unpack_rvv.h"
 
 #define normal_from t3 /* 11 */
