@@ -48,7 +48,7 @@
 #define Q6K_BYTES 1680
 #define Q6K_LOW 144
 #define Q6K_HIGH 1168
-#define Q5K_BYTES 1408 /* as Q4_K, then */
+#define Q5K_BYTES 1408 /* as Q4_K, then high[] */
 #define Q5K_HIGH 1152
 #define Q3K_BYTES 912
 #define Q3K_LOW 144

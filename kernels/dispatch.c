@@ -80,7 +80,7 @@ const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t featur
             continue;
         }
         assert(at + bytes + 2 <=
-               KERNELS_TEXT_BYTES); /* the buffer is large enough for all names: 74 bytes */
+               KERNELS_TEXT_BYTES); /* the buffer is large enough for all names: 70 bytes */
         if (at > 0) {
             text[at++] = ' ';
         }

@@ -31,9 +31,9 @@ enum cpu_feature {
     CPU_X86_AVX512 = 1 << 8,    /* AVX-512 F, BW, DQ and VL */
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
     CPU_ARM64_CRC =
-        1 << 10, /* crc32cb and related instructions; kernels_force allows it with every name */
-    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; always allowed, like CRC */
-    CPU_RV64_ZBB = 1 << 13, /* rotations; always allowed, like ZBC */
+        1 << 10, /* crc32cb and related instructions; allowed with every name except "ref" */
+    CPU_RV64_ZBC = 1 << 11, /* carry-less multiplication; allowed like CRC */
+    CPU_RV64_ZBB = 1 << 13, /* rotations; allowed like CRC */
     CPU_ARM64_SHA2 =
         1 << 12, /* sha256h and related instructions; allowed with every name above "neon" */
     CPU_X86_AVX_VNNI =

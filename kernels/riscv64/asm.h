@@ -78,7 +78,7 @@
 #define F32_INFINITY 0x7f800000
 #define F32_MINUS_INFINITY 0xff800000
 #define F32_2M100 0x0d800000     /* 2^-100: a block whose largest value is smaller is quantized to zeros */
-#define F32_2M112 0x07800000     /* 2^-112: integer * this has the bits of its fp16, shifted left by 13 */
+#define F32_2M112 0x07800000     /* 2^-112: an integer times this is its fp16, shifted left by 13 */
 #define F32_2P112 0x77800000     /* 2^112: rebiases an fp16 exponent that was shifted into place */
 #define F32_MINUS_2P112 0xf7800000 /* as F32_2P112, and negates */
 #define F32_MAGIC 0x4b400000     /* 1.5 * 2^23: adding it rounds to an integer, ties to even */

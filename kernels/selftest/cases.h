@@ -25,7 +25,7 @@ enum block_fill {
     BLOCK_KINDS
 };
 
-/* The layouts of weights, one for each row of types.def. */
+/* The layouts of weights that gemvs and gemms read, each once. */
 enum weights {
 #define TYPE_FLOATS(NAME, id, name, ...) WEIGHTS_##name,
 #define TYPE_WEIGHTS(NAME, id, name, layout, ...) WEIGHTS_##layout,

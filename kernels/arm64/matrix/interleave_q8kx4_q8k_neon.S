@@ -17,7 +17,7 @@
 #define fourth x6
 #define blocks_left x7
 #define token_bytes x8
-#define step x9                 // 16: in y, bytes from a token's word to its next one
+#define step x9                 // 16: in y, bytes from a token's word to the token's next word
 #define sum_step x10            // 8: bytes from a token's last word to its sums
 #define target x11
 #define sum_offset x12          // in y, from a token's word to its sum: 2 bytes per token

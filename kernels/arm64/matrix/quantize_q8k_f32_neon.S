@@ -33,7 +33,7 @@
     fmax    v29.4s, v29.4s, \c\().4s
 .endm
 
-// a = 16 int8 of the 16 floats in a to d
+// a = the 16 floats in a to d, multiplied by the inverse and rounded to int8
 .macro sixteen a, b, c, d
     fmul    \a\().4s, \a\().4s, v25.4s
     fmul    \b\().4s, \b\().4s, v25.4s

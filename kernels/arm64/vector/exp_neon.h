@@ -1,5 +1,5 @@
 // e^x of sixteen floats: the operations of exp_f32 in kernels/ref/scalar.h in the same order,
-// without those that cannot change a bit.
+// without the operations that never change a bit of the result.
 //
 // A vector fma overwrites its addend, here mostly a constant. One ld1 loads the constant from a
 // table to four registers; it replaces four moves, and uses ports that arithmetic leaves idle. z =

@@ -4,10 +4,10 @@
 // `to`; x5-x7 its other quarters; x8 floats left of a pass; x9 the remaining strides; x10, x11
 // scratch. Clobbers x0, x1, x3-x11, v0-v7, v16-v19; 2 KiB of stack.
 //
-// A pass works on the two lowest bits of an index (on one bit in the last pass if a block has 128
-// or 512 floats). ld4 sorts the floats by these bits, which become the highest bits of the index
-// in the store. After all passes each float is at its own index again. Passes alternate between x
-// and the stack.
+// A pass works on the two lowest bits of an index (on one bit in the last pass if a block has 32,
+// 128 or 512 floats). ld4 sorts the floats by these bits, which become the highest bits of the
+// index in the store. After all passes each float is at its own index again. Passes alternate
+// between x and the stack.
 #include "kernels/arm64/asm.h"
 
 #define vector x0

@@ -13,7 +13,7 @@
 
 #define rows_at a0     /* points to s, at the first position of these lanes */
 #define queries a1
-#define scales_at a2   /* as rows */
+#define scales_at a2   /* as rows_at */
 #define n_queries a3
 #define positions_left a4
 #define query_bytes a5 /* first the argument d */
@@ -27,7 +27,7 @@
 #define query2 t5
 #define row t6
 #define queries_left s0
-#define keys_at s1     /* as rows */
+#define keys_at s1     /* as rows_at */
 #define query_end s2
 #define element1 s3
 #define element2 s4

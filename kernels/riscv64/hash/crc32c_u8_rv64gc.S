@@ -13,8 +13,8 @@
  * 209 words is that of all data.
  *
  * Four words take 51 instructions, 28 of them loads and stores; each load comes three instructions
- * before its use. In the models of llvm-mca these take 32 cycles on a U74, 51 on a U54. Bytes up to
- * a multiple of 8 come first, because unaligned loads may trap. */
+ * before its use. In the models of llvm-mca four words take 32 cycles on a U74, 51 on a U54. Bytes
+ * up to a multiple of 8 come first, because unaligned loads may trap. */
 #include "kernels/riscv64/asm.h"
 
 #define WINDOW 209                    /* words */

@@ -2,10 +2,11 @@
  *
  * a0 h, a1 blocks, a2 n. Clobbers a1-a2, t0-t1, v0-v11, v16-v31.
  *
- * vsha2cl and vsha2ch compute two rounds each, with the lower and the upper two of four sums of words. After two
- * rounds a, b, e, f become c, d, g, h, so each instruction writes the other's operand. vsha2ms computes four words
- * of the schedule. The round constants stay in v16-v31. vrgather swaps the bytes of a word, so Zvkb is not needed;
- * its vrev8 would save the two vsetivli. A block takes 92 instructions. */
+ * vsha2cl and vsha2ch compute two rounds each: from four sums of a word and its constant, vsha2cl takes the lower
+ * two and vsha2ch the upper two. After two rounds a, b, e, f become c, d, g, h, so each instruction writes the
+ * other's operand. vsha2ms computes four words of the schedule. The round constants stay in v16-v31. vrgather
+ * swaps the bytes of a word, so Zvkb is not needed; its vrev8 would save the two vsetivli. A block takes 92
+ * instructions. */
 #include "kernels/riscv64/asm.h"
 #include "kernels/riscv64/hash/crypto_rvv.h"
 #include "kernels/sha256_words.inc"

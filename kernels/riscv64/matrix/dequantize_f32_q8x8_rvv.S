@@ -9,7 +9,7 @@
 #define words_at a1    /* the row's first word of a block */
 #define row a2
 #define blocks_left a3
-#define scale_at a4    /* and its scale */
+#define scale_at a4    /* the row's scale in the block */
 #define temp a5
 #define lanes t0
 #define stride t1

@@ -18,7 +18,7 @@
 #define group_bytes a5
 #define vector_at a6
 #define eight a7
-#define at t0          /* one row's */
+#define at t0          /* address of the next half of one row */
 #define temp t0
 #define limit t1
 #define factor ft8

@@ -21,8 +21,8 @@
 #define halves v16     /* m4 */
 #define quants v20     /* m2 */
 #define reduced v22
-#define zeros v24      /* start value of the reductions: 0 */
-#define sum_start v25  /* and -32 * the bits of magic */
+#define zeros v24      /* start value of the maximum: 0 */
+#define sum_start v25  /* start value of the sum: -32 * the bits of magic */
 
 func quantize_q8_f32_rvv, v
     slli src_end, count, 2

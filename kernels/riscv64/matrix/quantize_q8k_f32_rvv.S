@@ -25,8 +25,8 @@
 #define halves v16     /* m2 */
 #define quants v18
 #define reduced v20
-#define zeros v24      /* start value of the reductions: 0 */
-#define sum_start v25  /* and -16 * the bits of magic */
+#define zeros v24      /* start value of the maximum: 0 */
+#define sum_start v25  /* start value of the sums: -16 * the bits of magic */
 
 func quantize_q8k_f32_rvv, v
     slli src_end, count, 2

@@ -58,7 +58,7 @@
     li exp_rebias, 254 - F32_MAGIC
 .endm
 
-/* For exp_of_fall. */
+/* Load the constants of exp_of_fall. */
 .macro exp_fall_constants temp
     exp_coefficients \temp
     flw exp_lowest, 0(\temp)
@@ -66,7 +66,7 @@
     flw exp_back, 52(\temp)
 .endm
 
-/* For exp_of_gate. */
+/* Load the constants of exp_of_gate. */
 .macro exp_gate_constants temp
     exp_coefficients \temp
     flw exp_magic, 56(\temp)
@@ -146,7 +146,7 @@
     vfadd.vf \out, \out, exp_one
 .endm
 
-/* \result = max of count floats at \at, -infinity for none. Clobbers \at, \count, \taken,
+/* \result = max of count floats at \at, or -infinity if count is 0. Clobbers \at, \count, \taken,
  * \bytes, v0-v15. */
 .macro max_of result, at, count, taken, bytes
     load_float \result, F32_MINUS_INFINITY, \taken

@@ -3,9 +3,9 @@
  * a0 x, block after block, a1 n, floats left, a2 block, also bytes of a quarter. Clobbers a0, a1, a3-a7,
  * t0-t4, v0-v15; 2 KiB of stack.
  *
- * A pass works on the two lowest bits of an index (on one bit in the last pass if a block has 128 or 512
- * floats). A segment load sorts the floats by these bits, which become the highest bits of the index in
- * the store. After all passes each float is at its own index. Passes alternate between x and the
+ * A pass works on the two lowest bits of an index (on one bit in the last pass if a block has 32, 128 or
+ * 512 floats). A segment load sorts the floats by these bits, which become the highest bits of the index
+ * in the store. After all passes each float is at its own index. Passes alternate between x and the
  * stack. */
 #include "kernels/riscv64/asm.h"
 

@@ -56,9 +56,9 @@
 // ---- two bits ----------------------------------------------------------------------------------
 //
 // v0-v3 x: 16 columns of each field (the fields are 64 columns apart); v4-v7 the bytes of 2 chunks,
-// v12, v13 one of their fields; v14, v15 x of a chunk four times over; v16-v27 and v8-v11 sums in
-// int16, of each field rows 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products. Field 1
-// is not shifted down, so its sums are at most 16 * 12 * 128 = 24576.
+// v12, v13 one of their fields; v14, v15 x of a chunk, repeated four times; v16-v27 and v8-v11 sums
+// in int16, of each field rows 01, 23, 45, 67; v30, v31 masks. An int16 lane adds 16 products.
+// Field 1 is not shifted down, so its sums are at most 16 * 12 * 128 = 24576.
 
 #define low_mask v30
 #define next_mask v31

@@ -50,11 +50,12 @@
     bnez tokens_left, .Lpair\@
 .endm
 
-/* Body of a gemm after load_shape, with act_end. \element is the element of a column of the scratch, e8 or e16. The
- * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and scales of the
- * block at group_at), start_constants, finish_first and finish_second (dots_a and dots_b into y of their tokens,
- * with act_scale; y of the first is at out, the second advances out). \eight, if not blank, is the register with
- * the size of two columns of the scratch in bytes, which fill eight registers up to VLEN 256. */
+/* Body of a gemm; runs after load_shape and needs act_end. \element is the element type of a column of the scratch,
+ * e8 or e16. The kernel defines the macros take_tile (takes the rows of the next tile and clears its y),
+ * decode_tile (decodes weights and scales of the block at group_at), start_constants, finish_first and
+ * finish_second (add the dots in dots_a and dots_b to y of their tokens, with act_scale; y of the first token is at
+ * out, and finish_second advances out). \eight, if not blank, is the register with the size of two columns of the
+ * scratch in bytes, which fill eight registers up to VLEN 256. */
 .macro gemm_loops_32 block_bytes, element, multiply=multiply_32, load_scale=scale_32, next=next_32, eight
     start_constants
     beqz rows_left, .Ldone

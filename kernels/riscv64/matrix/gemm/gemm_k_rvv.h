@@ -100,13 +100,14 @@
     bgtz tokens_left, .Lpair\@
 .endm
 
-/* Body of a gemm after load_shape. \sums_at is the offset of the activations' sums in the scratch; `out` advances
- * through them, 32 bytes per pair of tokens. \sums_at is blank if no sums are needed. The kernel defines the macros
- * decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32 columns of the tile, and their
- * scales), multiply_pair (multiply these by two tokens, into the int32 sums at acc), second_half (temp = the start of
- * the rows beyond rows_low) and finish_half (for the rows from temp on, add the sums of the block to y). If \parts is
- * below 8, all this is repeated for each \parts * 32 columns, from first_part on. If \whole is not blank, columns of
- * the scratch have 64 bytes, whole registers at VLEN 128 and 256, and multiply_pair takes \eight and \at_once. */
+/* Body of a gemm; runs after load_shape. \sums_at is the offset of the activations' sums in the scratch; `out`
+ * advances through them, 32 bytes per pair of tokens. \sums_at is blank if no sums are needed. The kernel defines
+ * the macros decode_scales (for a block), begin_chunk (clears its int32 sums), decode_part (32 columns of the tile,
+ * and their scales), multiply_pair (multiply these by two tokens, into the int32 sums at acc), second_half (temp =
+ * the start of the rows beyond rows_low) and finish_half (for the rows from temp on, add the sums of the block to
+ * y). If \parts is below 8, all these macros run again for each \parts * 32 columns, from first_part on. If \whole
+ * is not blank, columns of the scratch have 64 bytes, whole registers at VLEN 128 and 256, and multiply_pair takes
+ * \eight and \at_once. */
 .macro gemm_loops_k block_bytes, sums_at, parts=8, whole
     beqz rows_left, .Ldone
 .Ltile:

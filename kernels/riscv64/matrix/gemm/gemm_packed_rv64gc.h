@@ -12,7 +12,7 @@
 #define FRAME_NOW 320       /* blocks in this segment */
 #define FRAME_ROW_BYTES 328 /* bytes of a group of rows */
 #define FRAME_SEGMENT_W 336 /* first rows of W in this segment */
-#define FRAME_GROUP 344     /* of these rows */
+#define FRAME_GROUP 344     /* the current group of these rows */
 #define FRAME_LATER 352     /* 0 in the first segment */
 #ifndef FRAME_BYTES
 #define FRAME_BYTES 368

@@ -32,7 +32,7 @@
 #define act_block s2   /* the block of the first tokens */
 #define rows s3        /* of the tile */
 #define rows_low s4    /* number of these rows that fit 8 registers as 32 bits */
-#define rows_high s5   /* ... and the rest */
+#define rows_high s5   /* number of the other rows */
 #define act t0
 #define out t1
 #define tokens_left t2

@@ -1,16 +1,16 @@
-/* gemms through a table without vectors: RUNS runs of 32 columns share a block of scales and
- * a sum, four tokens at a time. With four runs, as in FIG4, a block is half a block of x.
- * table_rv64gc.h has the arithmetic. The pairs of a block are on the stack for all tokens;
- * rows are taken in fours, so that the dots of all rows and tokens fill 16 registers. */
+/* gemms through a table without vectors: RUNS runs of 32 columns share the scales of a block and
+ * one sum. Four tokens are taken at a time. With four runs, as in FIG4, a block is half a block of
+ * x. table_rv64gc.h has the arithmetic. The pairs of a block are on the stack for all tokens; rows
+ * are taken in fours, so that the dots of all rows and tokens fill 16 registers. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 
-#define FRAME_BLOCK 304    /* where its scales are */
+#define FRAME_BLOCK 304    /* where the block's scales are */
 #define FRAME_ACT 312
 #define FRAME_HALF 320     /* offset of the half in x's block, in bytes: 0 or HALF_BYTES */
 #define FRAME_BYTES 336
-#define FRAME_TABLE FRAME_BYTES /* above the frame: the table, and then */
-#define X_PAIRS_BYTES (512 * RUNS) /* of a block: doubleword[16 RUNS columns][4 tokens] */
+#define FRAME_TABLE FRAME_BYTES /* above the frame: the table, then the pairs of x */
+#define X_PAIRS_BYTES (512 * RUNS) /* pairs of a block: doubleword[16 RUNS columns][4 tokens] */
 #define HALF_BYTES (4 * FIG4_COLS)
 
 #include "kernels/riscv64/matrix/gemm/gemm_rv64gc.h"

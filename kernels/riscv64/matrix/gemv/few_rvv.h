@@ -27,7 +27,7 @@
 #define at_a t1
 #define n_rows t1      /* at the end of a block: the number of rows finished together */
 #define x_at t2
-#define n_pairs t2     /* ... twice as many */
+#define n_pairs t2     /* 2 * n_rows */
 #define at_b t3
 #define out t3
 #define left t4        /* rows of the tile */

@@ -207,7 +207,7 @@
     bnez rows_left, .Lgroup_\chunks
 .endm
 
-/* Body of a gemv. \multiplier: for single bits. */
+/* Body of a gemv. \multiplier is the factor of single bits. */
 .macro gemv_k16 block_bytes, multiplier
     push FRAME, s0, s1, s2, s3, s4, s5
     measure_rows COLS_K_LOG2, Q8K_BYTES, \block_bytes

@@ -27,7 +27,7 @@
 #define tile_rows set_rows
 #define tile_left sets_left /* rows */
 #define words_left s4  /* scales of the tile's groups, four at a time */
-#define tile_bytes s5  /* of its groups */
+#define tile_bytes s5  /* bytes of the tile's groups */
 #define set_bytes s6
 #define group_end s7
 #define high_at s8     /* fifth bits of a group */

@@ -16,7 +16,7 @@
  * One register sums all 32 columns (32 * 128 = 4096), which count 16 times.
  *
  * segments_rv64gc.h has the loops, and keeps the pairs x2 + x0 B of 1536 columns; making them each time
- * would cost 6 instructions more. */
+ * would cost 6 more instructions. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_NIBBLES_RV64GC_H
 

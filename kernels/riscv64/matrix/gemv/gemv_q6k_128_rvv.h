@@ -16,8 +16,8 @@
 #define x_low v20      /* m4: of two steps */
 #define x_high v28
 
-/* The frame from sp on: each word of x, 4 columns, 8 times; the start values of the dots of two
- * sub-blocks, as they are folded; and start values for a row, in the order of sub-blocks. */
+/* The frame from sp on: each word of x (4 columns), repeated 8 times; the start values of the dots
+ * of two sub-blocks, as they are folded; and start values for a row, in the order of sub-blocks. */
 #define SPREAD_AT 0
 #define BIAS_AT 2048
 #define ROW_BIAS_AT (BIAS_AT + 1024)

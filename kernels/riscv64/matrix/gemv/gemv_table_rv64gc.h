@@ -1,5 +1,6 @@
-/* gemvs through a table without vectors: RUNS runs of 32 columns share a block of scales and a sum.
- * With four runs, as in FIG4, a block is half a block of x. table_rv64gc.h has the arithmetic. */
+/* gemvs through a table without vectors: RUNS runs of 32 columns share the scales of a block and
+ * one sum. With four runs, as in FIG4, a block is half a block of x. table_rv64gc.h has the
+ * arithmetic. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 
@@ -50,7 +51,7 @@
     add \to3, \to3, part3
 .endm
 
-/* Add 32 columns to the sums. quants advances past them, act only past a part. */
+/* Add 32 columns to the sums. quants advances past all of them, act past 16. */
 .macro run
     addi quants_end, quants, GROUP_ROWS*BLOCK_COLS/2
 .Lchunk:
