@@ -80,7 +80,7 @@ const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
 }
 
 /* Measured on a Xeon (Intel, model 207): gemvs are 24 to 60 % faster if
- * lines are prefetched 8 KiB ahead into the second cache. The prefetchers
+ * lines are prefetched 8 KiB ahead into the second-level cache. The prefetchers
  * of Zen 4 need no hint: hints slowed gemv by 5 to 30 % at any distance. */
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor)
 {

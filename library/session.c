@@ -1,4 +1,4 @@
-/* Sequences: take texts and tokens, and give logits. */
+/* Sequences, which take texts and tokens and give logits. */
 #include "library/library.h"
 
 #include <string.h>

@@ -76,7 +76,7 @@ SECTIONS
     .data : ALIGN(PAGE) {
         data_start = .;
         *(.data .data.*)
-        *(.got .got.plt .igot .igot.plt) /* are empty, but would make rodata writable */
+        *(.got .got.plt .igot .igot.plt) /* empty, but they would make rodata writable */
         . = ALIGN(16);
         *(.sdata .sdata.*)
         . = ALIGN(64);

@@ -1,4 +1,4 @@
-/* dequantize, quantize, interleave and the conversions. */
+/* Cases of dequantize, quantize, interleave and the conversions. */
 #include "kernels/selftest/cases.h"
 
 /* Return the number of blocks of a row in case i. */
@@ -49,14 +49,15 @@ static const struct activations {
     size_t cols, bytes; /* of a block */
     size_t x4_bytes;    /* size of a block of four tokens */
     size_t align;
-    size_t n_cases; /* of quantize */
+    size_t n_cases; /* cases of quantize */
     size_t most;    /* only the last 8 cases have so many blocks */
 } activations_q8 = { BLOCK_COLS, sizeof(struct block_q8), sizeof(struct block_q8x4), 8, 200, 8 },
   activations_q8k = {
       BLOCK_K_COLS, sizeof(struct block_q8k), sizeof(struct block_q8kx4), 16, 100, 4
   };
 
-/* Blocks count as zero below 2^-100. So one case in three is scaled to 2^-101. */
+/* A block counts as zero if all its magnitudes are below 2^-100. So one case in three is scaled to
+ * 2^-101. */
 static float quantize_scale(size_t i)
 {
     if (i % 3 == 2) {

@@ -382,7 +382,7 @@ static void compare_slot(struct tester *t, const struct tester_case *c, size_t s
     if (!guards_hold(s, start, slot->bytes)) {
         report_fault(t, c, placement, TESTER_GUARD_HIT);
     }
-    if (memcmp(start, bench->expected[s], slot->bytes) != 0) { /* else equal, only sooner */
+    if (memcmp(start, bench->expected[s], slot->bytes) != 0) { /* equal bytes need no more */
         compare_values(t, c, s, placement, start);
     }
 }

@@ -16,7 +16,7 @@ enum {
     TESTER_GUARD = 128,            /* bytes watched on either side of an output */
     TESTER_STACK_BYTES = 3 * 4096, /* bytes of stack that a kernel may use */
     TESTER_STACK_GUARD = 2048,     /* bytes watched on both sides of that stack */
-    /* of tester_open() */
+    /* bytes of the memory that tester_open() takes */
     TESTER_WORK_BYTES = TESTER_SLOTS * (3 * TESTER_ROOM + TESTER_PAGE) + TESTER_STACK_BYTES +
                         2 * TESTER_STACK_GUARD + TESTER_PAGE,
 };
@@ -83,9 +83,9 @@ struct tester_case {
     bool pointer_last; /* the last pointer follows the sizes */
     size_t size[3];
     size_t n_sizes;
-    bool sizes_in_slot; /* size[] is only for the report: a slot holds it as struct gemm_shape */
+    bool sizes_in_slot; /* a slot has the sizes as struct gemm_shape; size[] is for the report */
     float scalar[2];
-    bool returns_float; /* compared too; zeros of both signs are equal */
+    bool returns_float; /* the result is compared too; -0 equals +0 */
     unsigned data;      /* the fill of the sources, for the report */
 };
 
@@ -110,7 +110,8 @@ struct tester {
  * space must stay valid until the last call. */
 void tester_open(void *memory);
 
-/* A host calls `protect` for the fence after each room, so that a read past an input traps. */
+/* Call `protect` for the fence after each room. A host protects these pages, so that a read past
+ * an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
 
 /* Return the buffer, of TESTER_ROOM bytes, that a case fills with the contents of slot i before

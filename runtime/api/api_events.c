@@ -387,7 +387,7 @@ void api_event_end(struct api *a)
     if (w->job.request.kind != API_LINE && (w->begun || !w->failed)) {
         end_answer(a);
     } else if (!w->failed) {
-        begin(a); /* a line without an event */
+        begin(a); /* the line of mode=json had no event */
     }
     if (api_is_gone(a)) {
         return;

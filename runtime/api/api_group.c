@@ -102,7 +102,7 @@ void api_group_use(struct api_group *g, struct session *const *sequences, uint32
         return;
     }
     for (uint32_t i = 0; i < GROUP_MOST; i++) {
-        g->replies.slots[i].busy = false; /* other code may have changed their sequences */
+        g->replies.slots[i].busy = false; /* other code may have changed the sequences */
     }
     fail_all(g, 503, "another model or adapter was loaded, or /bench ran: send the request again");
     memset(g->replies.slots, 0, sizeof g->replies.slots);
@@ -199,8 +199,8 @@ static uint32_t same_tokens(const struct session *s, const uint32_t *ids, size_t
     return same;
 }
 
-/* Return the free slot whose sequence has most of the prompt's first tokens: *same of them. `free`
- * is any free slot. */
+/* Return the free slot whose sequence begins with the most tokens of the prompt's beginning; *same
+ * is their number. `free` is any free slot. */
 static uint32_t best_slot(const struct replies *r, uint32_t free, const uint32_t *ids, size_t n,
                           uint32_t *same)
 {
@@ -326,7 +326,7 @@ void api_group_join(struct api_group *g, struct api_member *m)
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
 /* Return true if the output is full because its client does not read, or has read slowly for long.
- * A turn counts as TURN_MS at most, because the line may have had a reply before it. */
+ * A turn counts as TURN_MS at most, because a reply on the serial line may have delayed it. */
 static bool is_slow(struct api_member *m, bool full, uint64_t now)
 {
     struct api_work *w = &m->work;

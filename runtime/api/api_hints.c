@@ -28,7 +28,7 @@ static const struct {
     { "timings_per_token", BOOL },
     { "return_tokens", BOOL },
     { "return_progress", BOOL },
-    { "mirostat_tau", NUMBER }, /* from here on, each row only refines a field of `offs` */
+    { "mirostat_tau", NUMBER }, /* from here on: refine fields of `offs`, or change nothing */
     { "mirostat_eta", NUMBER },
     { "dynatemp_exponent", NUMBER },
     { "dry_base", NUMBER },

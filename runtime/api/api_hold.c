@@ -118,7 +118,7 @@ static void put_calls(struct hold *h, uint32_t from, uint32_t to, uint32_t call,
  * reply may also end in each state of the text. */
 static void put_prose(struct hold *h, uint32_t from, uint32_t calls)
 {
-    static const char begins[] = "<tool"; /* the prose may not contain this */
+    static const char begins[] = "<tool"; /* the text must not contain this */
     enum { N = sizeof begins - 1 };
     uint32_t states[N];
 

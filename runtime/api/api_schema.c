@@ -328,7 +328,7 @@ static void put_text(struct api_schema *s, const struct api_json *v, uint32_t fr
     api_schema_text(s, least, most, from, to);
 }
 
-/* A range of up to this many numbers gets a way for each number. */
+/* A range of up to this many numbers gets an alternative for each number. */
 enum { RANGE_MOST = 128 };
 
 /* Add the whole numbers of a range and, unless `whole`, the fractions above 0 between them. */
@@ -410,7 +410,7 @@ static void put_types(struct api_schema *s, const struct api_json *v, uint32_t f
     }
 }
 
-/* Add a way for each schema of a list. */
+/* Add an alternative for each schema of a list. */
 static bool put_choices(struct api_schema *s, const struct api_json *list, uint32_t from,
                         uint32_t to)
 {

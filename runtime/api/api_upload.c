@@ -91,7 +91,7 @@ static void read_crc_field(struct api_client *k)
     }
 }
 
-/* Return true if the request continues the upload that was cut. */
+/* Return true if the request continues the upload that was interrupted. */
 static bool goes_on(const struct api_client *k)
 {
     const struct api_upload *u = &k->api->upload;

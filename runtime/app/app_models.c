@@ -5,8 +5,8 @@
 #include "runtime/console/console.h"
 #include "runtime/session/speculative.h"
 
-/* A program sends Ctrl-C to ask whether we are ready (docs/SERIAL.md), so a program's Ctrl-C does
- * not stop loading. Ctrl-C ends a Linux program that does not read its console yet. */
+/* A program sends Ctrl-C to ask whether Ingot is ready (docs/SERIAL.md), so a program's Ctrl-C does
+ * not stop loading. On Linux, Ctrl-C ends Ingot while it does not read its console yet. */
 static bool show_progress(void *context, const char *label, uint64_t done, uint64_t total)
 {
     const struct app *a = context;

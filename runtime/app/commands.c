@@ -172,7 +172,8 @@ static bool contains(const char *text, const char *word)
     return strncmp(text, word, n) == 0;
 }
 
-/* Return true if a word is a command's whole name, or occurs in its description. */
+/* Return true if a word is a command's name (if by_name) or occurs in its name, arguments,
+ * description or group. */
 static bool concerns(const struct chat_command *c, const char *word, bool by_name)
 {
     if (by_name) {
@@ -182,7 +183,7 @@ static bool concerns(const struct chat_command *c, const char *word, bool by_nam
            contains(group_names[c->group], word);
 }
 
-/* Explain all commands that a word concerns; returns how many. */
+/* Explain all commands that match a word; returns how many. */
 static unsigned explain_word(struct app *a, const char *word, bool by_name)
 {
     const struct chat_command *c;

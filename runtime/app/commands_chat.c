@@ -237,7 +237,7 @@ static const struct feature_saved *saved_by(const struct app *a, unsigned i, con
 static bool move_word(struct app *a, const char *word, bool loads)
 {
     struct features *f = &a->features;
-    unsigned first = f->n; /* at work */
+    unsigned first = f->n; /* the first feature that took part */
     const char *off = NULL;
     bool known = false, any = false;
 

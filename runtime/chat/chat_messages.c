@@ -160,8 +160,8 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
     if (m->system != NULL) {
         said->system = m->system;
         said->system_bytes = strlen(m->system);
-    } else if (m->changed_system) { /* the system prompt from before any messages will be
-                                     * restored */
+    } else if (m->changed_system) { /* the system prompt that was in use before any
+                                     * messages will be restored */
         said->system = m->had_system ? m->before : NULL;
         said->system_bytes = m->had_system ? m->before_bytes : 0;
         said->ignores_options = true;
@@ -173,7 +173,7 @@ void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *
 struct put {
     struct chat *chat;
     uint32_t at;   /* tokens of the session that match the messages so far */
-    bool diverged; /* the session's tokens end with the matching ones */
+    bool diverged; /* the session's other tokens were dropped */
 };
 
 /* Append the n tokens at session_room(). Tokens that the session already has at this place

@@ -119,7 +119,7 @@ static void dim(void *context, bool on)
     console_style(context, on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
-/* Make room in the middle of a reply, all of which is in the session: drop the oldest turns or,
+/* Make room in the middle of a reply whose tokens are all in the session: drop the oldest turns or,
  * with overflow=sinks, the oldest tokens, even of this reply. */
 static enum err reply_make_room(void *context, uint32_t *first_new)
 {

@@ -314,7 +314,7 @@ void report_signature(struct console *c, const struct model *m)
         format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
 }
 
-/* Report how many bytes were copied once more so far, because DMA does not reach all memory. */
+/* Report how many bytes needed an extra copy so far, because DMA does not reach all memory. */
 static void report_bounce(struct console *c, const struct model *m)
 {
     const struct bounce *b = storage_bounce(m->file->device);

@@ -39,7 +39,7 @@ size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types)
     if (!kv_cache_keeps(l)) {
         return 0;
     }
-    /* A page is written to a card as it is, so it has whole sectors. */
+    /* A page is written to a card unchanged, so its size is a multiple of a sector. */
     bytes = l->n_kv_heads * (key_bytes(l, types) + value_bytes(l, types));
     return (bytes + SECTOR - 1) / SECTOR * SECTOR;
 }

@@ -174,7 +174,7 @@ size_t kv_value_bytes_q8(uint32_t d)
     return value_bytes(d, 8);
 }
 
-/* Block b of a head's value, padded with zeros. */
+/* Return block b of a head's value, padded with zeros. */
 static const float *value_block(const float *x, uint32_t d, uint32_t b, uint32_t block,
                                 float room[MOST_BLOCK])
 {
@@ -212,7 +212,7 @@ static void put_value(void *tile, float *middles, uint32_t d, uint32_t j, const 
         int8_t q[MOST_BLOCK];
 
         memcpy(y, value_block(x, d, b, block, room), block * sizeof *y);
-        /* A scale for each block of dimensions at each position. */
+        /* There is a scale for each block of dimensions at each position. */
         scales[place] = fit(y, block, middles == NULL ? NULL : middles + place);
         round_q4(q, y, block, scales[place]);
         for (uint32_t i = 0; i < block; i++) {
@@ -434,7 +434,7 @@ void kv_accumulate_uniform(const struct kernels *k, float *o, const struct score
         for (size_t at = 0; at < d; at += block) {
             _Alignas(64) float row[KV_TILE], sum;
 
-            /* Aligned for the kernel. */
+            /* The copy is aligned, as the kernel requires. */
             memcpy(row, middles + at / block * KV_TILE, sizeof row);
             k->gemv_f32_f32_f32(&sum, row, s[a].s, 1, KV_TILE, 0);
             add_to_all(o + at, at_most(block, d - at), sum);

@@ -10,7 +10,7 @@
 enum { Q8_COLS = 32, K_COLS = 256 };
 enum { ROW_GROUP = 8, CACHED_BYTES = 64 * 1024 };
 
-/* Return the blocks of 256 columns in a row; FIG4 may fill only half of the last one. */
+/* Return the number of blocks of 256 columns in a row; FIG4 may fill only half of the last one. */
 static size_t k_blocks(size_t cols)
 {
     return (cols + K_COLS - 1) / K_COLS;

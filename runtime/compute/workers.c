@@ -333,7 +333,7 @@ static void heed_contention(struct workers *workers, uint64_t now)
     if (advice == CONTENTION_LEAVE) {
         workers_lend(workers, rest, rest, NULL);
         workers->rests = true;
-        (void)idle_processors(workers); /* from now on */
+        (void)idle_processors(workers); /* measure from now on */
     } else if (advice == CONTENTION_RETURN && workers->rests) {
         workers_take_back(workers);
     }

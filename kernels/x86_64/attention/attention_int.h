@@ -4,8 +4,8 @@
 //
 // Four bits: the numbers become 0 to 15, because vpmaddubsw needs unsigned bytes. A group has two
 // bytes of each lane; their low nibbles are the first two numbers. A sum has 16 bits and starts at
-// -8 times the sum of the block. It may wrap meanwhile, but its end value is at most 32 * 8 * 127. A
-// group takes 5 instructions for all rows and 6 more for each row.
+// -8 times the sum of the block. It may wrap meanwhile, but its final value is at most 32 * 8 * 127.
+// A group takes 5 instructions for all rows and 6 more for each row.
 //
 // Eight bits: the sign of the value moves to the weight, so that no pair exceeds 2 * 127 * 127. A
 // group takes 4 instructions for all rows and 9 more for each row.

@@ -1,10 +1,10 @@
 // void score_f32_q4_avx2(struct score_row *s, const struct block_q8 *q, const void *k, size_t n_q,
 //                        size_t n, size_t d)
 //
-// rdi s; rsi q; rdx scales; rcx n_q; r8 n, then bytes of its keys in a group; r9 d, then bytes of a
+// rdi s; rsi q; rdx scales; rcx n_q; r8 n, then bytes of n keys in a group; r9 d, then bytes of a
 // query; rax, r10, r11 as in attention_int.h; rbx scales of the block; rbp bytes of the positions
 // done; r12 three times r9; r13 bytes of scales in a tile; r14 end of the blocks;
-// [rsp] lower halves of bytes, [rsp + 32] signs;
+// [rsp] mask of low nibbles, [rsp + 32] signs;
 // ymm0-ymm3 sums, ymm4-ymm11 scores, ymm12-ymm14 a group, then scales and a sum, ymm15 signs, then q.d.
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm15.
 //

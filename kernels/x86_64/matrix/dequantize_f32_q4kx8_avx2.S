@@ -3,7 +3,7 @@
 // rdi y; rsi w, at the row's bytes; rdx row; rcx cols, then blocks left;
 // r8 quants of the row, r9 scales d and dmin of the row, rax, r10 scratch;
 // xmm0, xmm1 nibbles, ymm2, ymm3 scratch, ymm4 d, ymm5 dmin, ymm6 scale and ymm7 minimum of a
-// sub-block, xmm8 low nibbles.
+// sub-block, xmm8 mask of low nibbles.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8-r10, ymm0-ymm8.
 //
 // Takes two sub-blocks of 32 at a time: the low and high nibbles of the same 8 words, which are

@@ -2,7 +2,8 @@
 //
 // rdi y; rsi w; rdx row; rcx cols, then blocks left;
 // r8 quants of the row, rax scratch;
-// ymm0 and ymm1 low and high nibbles, ymm2 scratch, ymm3 scale, xmm4 eights, xmm5 low nibbles.
+// ymm0 and ymm1 low and high nibbles, ymm2 scratch, ymm3 scale, xmm4 eights, xmm5 mask of low
+// nibbles.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm5.
 //
 // A row's 32 nibbles are in 4 words, 32 bytes apart: low nibbles

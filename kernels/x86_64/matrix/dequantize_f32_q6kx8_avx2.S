@@ -3,7 +3,8 @@
 // rdi y; rsi w, at the row's bytes; rdx row; rcx cols, then blocks left;
 // r8 quants of the row, r9 scale d of the row, rax scratch;
 // xmm0, xmm1 low nibbles of 32 columns, xmm2, xmm3 high bits of 128, ymm4 d, xmm5 scratch, ymm6
-// scale of a sub-block, ymm7 scratch, xmm8 low nibbles, xmm9 bits 4 and 5, xmm10 32 in every byte.
+// scale of a sub-block, ymm7 scratch, xmm8 and xmm9 masks of low nibbles and of bits 4 and 5, xmm10
+// 32 in every byte.
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, r9, ymm0-ymm10.
 //
 // Takes 32 columns, two sub-blocks, at a time; the high bits of four

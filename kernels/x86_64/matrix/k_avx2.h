@@ -4,7 +4,7 @@
 // tiles_avx2.h has registers and loops; r15 points to the sums.
 // ymm4-ymm7 scaled sums of a block; ymm8-ymm11 sums of a sub-block (in int16 with AVX2), then sums
 // of minima;
-// ymm12 weights; ymm13 scales of a sub-block; ymm14 scratch; ymm15 low nibbles, then scratch.
+// ymm12 weights; ymm13 scales of a sub-block; ymm14 scratch; ymm15 mask of low nibbles, then scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
 // Weights stay unsigned for vpmaddubsw and vpdpbusd. With AVX2, an int16 adds as many chunks of a
@@ -64,7 +64,7 @@ kernels_avx2_k:                     // copies a byte of each row to both int16 o
 #define BITS_4_5 [rip + kernels_avx2_k + 224]
 #define LOW_HALVES [rip + kernels_avx2_k + 256]
 
-// ---- products: by vpdpbusd, a sub-block's sum has 32 bits and is scaled once ------------------
+// ---- products: by vpdpbusd, sums have 32 bits ------------------------------------------------
 
 #ifdef AVX_VNNI
 

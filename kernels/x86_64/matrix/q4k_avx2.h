@@ -5,8 +5,8 @@
 
 #include "kernels/x86_64/matrix/k_avx2.h"
 
-// Chunks of 4 columns that a sum adds: all of a sub-block with AVX-VNNI, else as many as fit an
-// int16, at most 8 * 2 * 15 * 128 = 30720.
+// The number of chunks of 4 columns in one sum: as many as fit an int16, at most 8 * 2 * 15 * 128 =
+// 30720. With AVX-VNNI these are half a sub-block, at most 4 * 4 * 15 * 128, for scale_short_token.
 #ifdef AVX_VNNI
 #define Q4K_CHUNKS 4
 #else

@@ -4,8 +4,8 @@
 
 #include "kernels/x86_64/matrix/k_bits_avx2.h"
 
-// Chunks of 4 columns that a sum adds: all of a sub-block with AVX-VNNI, else as many as fit an
-// int16, at most 4 * 2 * 31 * 128 = 31744.
+// The number of chunks of 4 columns in one sum: all of a sub-block with AVX-VNNI, else as many as
+// fit an int16, at most 4 * 2 * 31 * 128 = 31744.
 #ifdef AVX_VNNI
 #define Q5K_CHUNKS 8
 #else

@@ -12,7 +12,7 @@
     vpor    ymm\weight, ymm\weight, ymm14
 .endm
 
-// Chunk c of sub-blocks 2p and 2p + 1.
+// Multiply chunk c of sub-blocks 2p and 2p + 1.
 .macro chunks_q5k n, p, c
     vmovdqu ymm12, [group + K45_QUANTS + 256 * \p + 32 * \c]
     vpsrlw  ymm13, ymm12, 4

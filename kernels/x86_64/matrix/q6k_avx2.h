@@ -5,8 +5,8 @@
 
 #include "kernels/x86_64/matrix/k_avx2.h"
 
-// Chunks of 4 columns that a sum adds: all of a sub-block with AVX-VNNI, else as many as fit an
-// int16, at most 2 * 2 * 63 * 128 = 32256.
+// The number of chunks of 4 columns in one sum: all of a sub-block with AVX-VNNI, else as many as
+// fit an int16, at most 2 * 2 * 63 * 128 = 32256.
 #ifdef AVX_VNNI
 #define Q6K_CHUNKS 4
 #else
@@ -32,7 +32,7 @@
     multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % Q6K_CHUNKS == 0)
 .endm
 
-// Sub-block 2 (4 half + s) + odd.
+// Multiply sub-block 2 (4 half + s) + odd.
 .macro sub_block_q6k half, s, odd
     load_signed_scales 13, (K36_SCALES + 64 * \half + 16 * \s + 8 * \odd)
     .irp    c, 0, 1, 2, 3

@@ -17,7 +17,7 @@
 
 #define LEAST_MAX 0x0d800000        /* 2^-100 */
 #define F32_127 0x42fe0000
-#define NOT_LESS 0x1d               /* of vcmpps, quietly */
+#define NOT_LESS 0x1d               /* operand of vcmpps; NaN raises no exception */
 
 // Every word of xmm reg = the greatest word of ymm reg. Destroys ymm other.
 .macro spread_max reg, other

@@ -67,7 +67,7 @@ func quantize_q8k_f32_avx2
     vmaxps  ymm6, ymm6, ymm7
     vmaxps  ymm4, ymm4, ymm6
     find_scales_avx2
-    vinsertps xmm4, xmm4, xmm4, 0x0e // zeros above it
+    vinsertps xmm4, xmm4, xmm4, 0x0e // zeros above the scale
     vmovups [out + Q8K_SCALE], xmm4
 
     quantize_two 0, 8

@@ -2,7 +2,7 @@
 //
 // rdi y; rsi x; rdx n, then blocks left; all are changed; eax scratch;
 // zmm0-zmm15 magnitudes, then values; xmm16 d; zmm17 127 / max; zmm18 scratch; zmm20-zmm23 sums;
-// zmm24 127 / max of the block at work; zmm25 order of sums; zmm26 2 * 1024;
+// zmm24 127 / max of the current block; zmm25 order of sums; zmm26 2 * 1024;
 // zmm27-zmm31 as in quantize.h; k1.
 // Clobbers rax, rdx, rdi, rsi, zmm0-zmm18, zmm20-zmm31, k1.
 //

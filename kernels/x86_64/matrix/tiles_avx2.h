@@ -1,4 +1,4 @@
-// Loops with AVX2: of the integer gemms (8 rows by 4 tokens) and of the gemvs of the K formats (8 by 1).
+// The loops of the integer gemms (8 rows by 4 tokens) and of the gemvs of the K formats (8 by 1), with AVX2.
 //
 // rdi y; rsi w; rdx x; rcx shape, then `group`, the current block in w;
 // r8 rows left; r9 blocks of a row; r10 bytes from one row of y to the next;
@@ -77,7 +77,7 @@
 
 // Store y of n tokens, or of the remaining tokens if they are fewer.
 .macro store_tokens n
-    mov     ecx, 8                  // group is done
+    mov     ecx, 8                  // the register of `group` is free
     cmp     rows_left, 8
     cmovb   ecx, n_rows_32
     lane_mask 4, rcx

@@ -1,6 +1,6 @@
 // void hadamard_f32_avx2(float *x, size_t n, size_t block)
 //
-// rdi x; rsi end of x; rdx bytes of a block; rax stride in bytes; rcx x at work; r8 end of a run;
+// rdi x; rsi end of x; rdx bytes of a block; rax stride in bytes; rcx current x; r8 end of a run;
 // ymm0-ymm2 floats, ymm5-ymm7 signs.
 // Clobbers rax, rcx, rsi, r8, ymm0-ymm2, ymm5-ymm7.
 //

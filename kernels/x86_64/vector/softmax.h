@@ -1,6 +1,6 @@
 // Softmax and its passes, each of which is also a kernel by itself, for AVX2 and AVX-512.
 //
-// rdi x at work; rsi n left, both changed by each pass; rdx x; rcx n; rax scratch.
+// rdi current x; rsi n left, both changed by each pass; rdx x; rcx n; rax scratch.
 // AVX2: ymm0-ymm7 as in exp.h; ymm8, ymm9 16 lanes of the sum; ymm10 max; ymm13-ymm15 as
 // vectors.h says.
 // AVX-512: zmm0-zmm3 as in exp.h; zmm8 the sum; ymm9 scratch; zmm10 max; k1 mask.
@@ -71,7 +71,7 @@
     fold_max zmm, 0, 1
 .endm
 
-// ymm0, ymm1 = e^(x - max) of them. Destroys ymm2-ymm7.
+// ymm0, ymm1 = e^(x - max) of the x in ymm0, ymm1. Destroys ymm2-ymm7.
 .macro exp_pair
     vsubps  ymm0, ymm0, ymm10
     vsubps  ymm1, ymm1, ymm10

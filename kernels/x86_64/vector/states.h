@@ -7,7 +7,7 @@
 // k, q, b or c; 14 beta or dt; masks as in vectors.h. Clobbers rax, rsi, rdi, r8-r11, all of
 // ymm0-ymm15 (AVX2), zmm0-zmm14, k1 (AVX-512); mamba2 also clobbers rdx; rbx is saved.
 //
-// delta makes two passes over a strip of columns, which stays in the first level of cache. The
+// delta makes two passes over a strip of columns, which stays in the first-level cache. The
 // first pass multiplies the state by k. The second pass decays the state, writes it and computes
 // the output. The first pass does not store a decayed state, because a store would cost more than
 // the product that decays the state in the second pass. mamba2 makes only the second pass.

@@ -32,7 +32,7 @@
     .endif
 .endm
 
-// v to = op of v by and the vector at `from`. With AVX2, the tail destroys ymm13.
+// v `to` = op of v `by` and the vector at `from`. With AVX2, the tail destroys ymm13.
 .macro apply op, v, to, by, from, tail
     .ifb \tail
     \op     \v\to, \v\by, [\from]

@@ -8,8 +8,8 @@
 #include "runtime/text/format_text.h"
 
 /* PRIOR_SHARE times the prior is subtracted from a score. "on" or "off" needs a score above the
- * score of "nothing" plus MARGIN. Both constants were chosen with one half of
- * tests/golden/acting/sentences.txt, which is for tuning. */
+ * score of "nothing" plus MARGIN. Both constants were chosen with the half of
+ * tests/golden/acting/sentences.txt that is for tuning. */
 #define PRIOR_SHARE 1.0
 #define MARGIN (-0.5)
 

@@ -14,7 +14,7 @@
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-/* Replace *text (*bytes) by the text with the description of the actions added. */
+/* Add the description of the actions to *text (*bytes). */
 static void tell(void *state, struct chat *c, const char **text, size_t *bytes)
 {
     struct acting_state *s = state;

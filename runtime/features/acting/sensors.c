@@ -52,8 +52,8 @@ static bool fail(const struct sensor *sensor, enum err e, char *error_message)
     return false;
 }
 
-/* Write the register's number, then read its bytes. A stop condition comes in between; these
- * sensors still know the register after it. */
+/* Write the register's number, then read its bytes. A stop condition separates the two transfers;
+ * these sensors remember the register's number. */
 bool sensors_read(struct sensors *s, unsigned i, int32_t *milli,
                   char error_message[SENSOR_ERROR_MESSAGE_BYTES])
 {

@@ -348,7 +348,7 @@ void fabric_need(struct fabric *f, uint32_t i)
     need(f, i);
 }
 
-/* Mark each note whose gate was open as needed. */
+/* Record that the notes whose gates were open were needed. */
 void fabric_needed(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {

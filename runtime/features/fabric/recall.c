@@ -242,7 +242,8 @@ static float share(float part, float of)
     return of > 0.0f ? part / of : 0.0f;
 }
 
-/* Return the memory's share of the asked words' weight, or 0 if the memory lacks an asked name. */
+/* Return the share of the weight of the question's words that the memory has, or 0 if the memory
+ * lacks a name in the question. */
 static float asked_share(const struct recall_text *asked, const struct recall_text *memory)
 {
     float there = 0.0f, all = 0.0f;

@@ -88,7 +88,7 @@ void grammar_constraint_off(struct grammar_constraint *c)
 
 static struct grammar_constraint *of(struct constraint *c)
 {
-    return (struct grammar_constraint *)c; /* its first member */
+    return (struct grammar_constraint *)c; /* c is the first member */
 }
 
 static void constraint_begin(struct constraint *constraint, const uint32_t *end_ids, uint32_t n)

@@ -14,7 +14,7 @@ struct kept_state {
     struct session_watch watch;
     size_t bytes;      /* bytes of memory for blocks, or 0 if prompts are not kept */
     uint32_t n_prompt; /* tokens up to the end of the turn's prompt, before the reply */
-    bool said;         /* kept.error_message */
+    bool said;         /* kept.error_message was logged */
 };
 
 /* Take at most half of the remaining memory, because the model needs memory, too. */

@@ -2,7 +2,7 @@
 // (8 rows by 4 columns) of one group and, above it, the same chunk of the next
 // group. A 32-bit lane is therefore a row, and vpdpbusd multiplies it by 4 columns
 // of a token, broadcast from memory. vpdpbusd's first factor must be unsigned. Nibbles are
-// unsigned. Weights of int8 get 128 added, which the token's sum corrects.
+// unsigned. 128 is added to int8 weights, and the sum of the token corrects this.
 #ifndef INGOT_KERNELS_X86_64_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_AVX512_VNNI_H
 

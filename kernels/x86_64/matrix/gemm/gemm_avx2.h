@@ -10,8 +10,8 @@
 // the sums to 32 bits. x is searched for -128 once per call; if one is found, other loops multiply int16.
 //
 // The weights of a block are unpacked once for 4 tokens. A block and 4 tokens take 32 vpmaddubsw and 32
-// broadcasts. Q4_0 takes 32 additions and about 60 others in addition: 35 cycles. Q8_0 takes 32 vpsignb,
-// 32 vpmaddwd, 28 additions and about 30 others in addition.
+// broadcasts. Q4_0 also takes 32 additions and about 60 other operations: 35 cycles. Q8_0 also takes
+// 32 vpsignb, 32 vpmaddwd, 28 additions and about 30 other operations.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX2_H
 
@@ -134,8 +134,8 @@ kernels_gemm_avx2:
     finish_signed
 .endm
 
-// ymm4 = for each place in 32 bytes, the smallest byte of x there, at most 0. x has rax groups of
-// four tokens; a group has blocks_left blocks.
+// ymm4 = for each of 32 byte positions, the smallest byte of x at this position, or 0 if none is
+// negative. x has rax groups of four tokens; a group has blocks_left blocks.
 .macro find_least q_bytes, x_bytes
     vpxor   xmm4, xmm4, xmm4
     mov     block, tokens

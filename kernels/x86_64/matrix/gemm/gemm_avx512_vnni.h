@@ -1,6 +1,6 @@
 // The gemm of Q4_0 and Q8_0 by AVX-512 VNNI: 32 rows by 4 tokens.
 //
-// rdi y; rsi w; rdx x; rcx shape, then the block at work in the panel;
+// rdi y; rsi w; rdx x; rcx shape, then the current block of the panel;
 // r8 rows left; r9 the frame, aligned; r10 bytes from one row of y to the next;
 // rbx, rbp two groups of 8 rows, then the weights prefetched during the last tokens; r13 bytes of a group;
 // r11 y of the current tokens; r12 x of the current block; r14 tokens left; r15 blocks left;
@@ -11,7 +11,7 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm29, k1, k2.
 //
 // Once for all tokens, PANEL blocks of 32 rows are unpacked to bytes and their scales to floats. The panel
-// stays in the first cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
+// stays in the first-level cache; y is in memory. Four bytes of x are broadcast once for two multiplications,
 // because a core that multiplies 512 bits twice per cycle also loads only twice per cycle. The sums of
 // two blocks are computed together, because the eight vpdpbusd of one block would wait for each other. For
 // one block, 16 rows and one token, the loop takes 8 vpdpbusd, 3 other operations on their ports, and 6 loads.

@@ -1,8 +1,8 @@
 // The gemm of f32 and fp16 weights with AVX2: two ymm hold the 16 lanes of a dot product.
 //
-// rdi y of the current tokens; rsi w; rdx x, then w at work; rcx shape, then bytes
+// rdi y of the current tokens; rsi w; rdx x, then the current w; rcx shape, then bytes
 // from one row of y to the next;
-// r8 rows left; r9 columns; r10 tokens left; r11 y at work;
+// r8 rows left; r9 columns; r10 tokens left; r11 the current y;
 // rbx, rbp, r12, r13 x of four tokens; r14 column; r15 bytes from one row of x to the next;
 // rax scratch; [rsp] rows;
 // ymm0-ymm7 16 lanes of four tokens, ymm8 and ymm9 weights.
@@ -96,7 +96,7 @@ func \name
     cmp     position, n_cols
     jb      .Lcolumns\@
 .Lfold\@:
-    fold_four_rows                  // of tokens here
+    fold_four_rows                  // a row of the macro is a token here
     vmovss  dword ptr [y_row], xmm0
     cmp     tokens_left, 2
     jb      .Lstored\@

@@ -1,9 +1,9 @@
 // The gemm of f32 and fp16 weights by AVX-512: a zmm holds the 16 lanes of a dot product.
 //
 // rdi y; rsi w; rdx x; rcx shape, then bytes from one row of y to the next;
-// r8 rows left; r9 bytes of a row of w; r10 tokens left; r11 y at work;
-// rbx w at work; rbp end of its first row; r12 x at work; r13 three rows of w; r14 three of x;
-// r15 bytes from one row of x to the next; rax x of the first token at work;
+// r8 rows left; r9 bytes of a row of w; r10 tokens left; r11 the current y;
+// rbx current w; rbp end of its first row; r12 current x; r13 three rows of w; r14 three of x;
+// r15 bytes from one row of x to the next; rax x of the first current token;
 // [rsp] tokens;
 // zmm0-zmm7 scratch of the folding, zmm8-zmm23 16 lanes of token t, row r in 8 + 4 t + r,
 // zmm24-zmm27 weights, zmm28 x.

@@ -102,7 +102,7 @@
     vmovdqu32 [frame + MIN_PAIRS + 256 * \half + 32 * (\p) + 16], xmm16
 .endm
 
-// fp16 at `at` of both groups, as 16 floats.
+// Store the fp16 at `at` of both groups as 16 floats.
 .macro unpack_floats at, to, half
     vcvtph2ps ymm16, [group_a + \at]
     vcvtph2ps ymm17, [group_b + \at]
@@ -192,7 +192,7 @@
     .endr
 .endm
 
-// Sub-blocks 2p and 2p + 1, of 8 chunks each.
+// Multiply sub-blocks 2p and 2p + 1, of 8 chunks each.
 .macro sub_blocks_of_32 p, scale
     fetch_quarter \p
     clear   8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
@@ -204,7 +204,7 @@
     scale_sub_block \scale, 16, (2 * \p + 1)
 .endm
 
-// All 16 sub-blocks of 4 chunks. `begins` is 1 if prepare_begins ran before.
+// Multiply all 16 sub-blocks, of 4 chunks each. `begins` is 1 if prepare_begins ran before.
 .macro sub_blocks_of_16 scale, begins
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     .if \p % 2 == 0

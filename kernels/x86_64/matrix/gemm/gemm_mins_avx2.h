@@ -1,5 +1,5 @@
 // The gemm of Q4_1, Q5_0 and Q5_1 with AVX2, or with AVX-VNNI if a kernel defines AVX_VNNI before it
-// includes this.
+// includes this header.
 //
 // Registers and loops: tiles_avx2.h.
 // ymm4-ymm7 sums of four tokens over low nibbles, ymm8-ymm11 over high nibbles, in int16 (AVX2) or int32;

@@ -1,8 +1,8 @@
 // Shared by the gemms whose nibbles are indices into a table, with AVX2.
 //
 // Registers and loops: tiles_avx2.h.
-// ymm4-ymm7 sums of four tokens in int32; ymm8 ones; ymm9 the table; ymm10 low nibbles; ymm11 nibbles;
-// ymm12, ymm13 values; ymm14, ymm15 scratch.
+// ymm4-ymm7 sums of four tokens in int32; ymm8 ones; ymm9 the table; ymm10 mask of low nibbles;
+// ymm11 nibbles; ymm12, ymm13 values; ymm14, ymm15 scratch.
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15.
 //
 // A value is a signed byte; after the lookup, a block is treated like one
@@ -13,7 +13,7 @@
 #include "kernels/x86_64/matrix/gemm/gemm_avx2.h"
 #include "kernels/x86_64/matrix/gemm/gemm_table.h"
 
-#define FRAME (16 + 31)             // scales of x of four tokens
+#define FRAME (16 + 31)             // the scales of four tokens, and 31 bytes to align them
 
 .macro place_table
     vbroadcasti128 ymm9, [r8]

@@ -6,7 +6,7 @@
 // Clobbers the same as gemv_rows.h, and ymm2-ymm7, ymm15.
 //
 // A block takes 8 vpdpbusd in two chains. The first factor of vpdpbusd must be unsigned. Nibbles
-// are unsigned. Weights of int8 get 128 added, which the sum of x corrects.
+// are unsigned. 128 is added to int8 weights, and the sum of x corrects this.
 #ifndef INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_AVX2_VNNI_H
 

@@ -1,8 +1,8 @@
 // The gemv of Q4_0 and Q8_0 by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
 // gemv_rows.h names the registers of the loops.
-// ymm1, ymm2 integer sums; ymm16-ymm23 weights of a block; ymm24 their scales; ymm25 what a sum
-// begins with; ymm27 mask or flip.
+// ymm1, ymm2 integer sums; ymm16-ymm23 weights of a block; ymm24 their scales; ymm25 start
+// value of a sum; ymm27 mask or flip.
 // Clobbers the same as gemv_rows.h, and ymm2, ymm16-ymm25, ymm27.
 //
 // A block takes 8 vpdpbusd in two chains; the first factor is unsigned as in avx512_vnni.h.

@@ -91,7 +91,7 @@
 
 // ---- the K36 types --------------------------------------------------------------------------
 
-// Multiply four sub-blocks, of four chunks each: 8 half + odd and every second one after it.
+// Multiply sub-blocks 8 half + odd + 0, 2, 4 and 6, of four chunks each.
 .macro sub_blocks_k36 chunk, half, odd
     .irp    s, 0, 1, 2, 3
     begin_k36 %(4 + \s), (8 * \half + 2 * \s + \odd)

@@ -1,10 +1,10 @@
 // The gemv of Q4_1, Q5_0 and Q5_1 with AVX2, or with AVX-VNNI if a kernel defines AVX_VNNI before it
-// includes this.
+// includes this header.
 //
 // gemv_rows.h names the registers of the loops.
 // ymm1, ymm2 sums of low and high nibbles, in int16 (AVX2) or int32; ymm3, ymm4 weights; ymm5, ymm6 x;
-// ymm7 scratch, then x.sum; ymm8 fifth bits; ymm9 scratch, then minima; ymm13 the place of a fifth
-// bit; ymm14 ones; ymm15 low nibbles.
+// ymm7 scratch, then x.sum; ymm8 fifth bits; ymm9 scratch, then minima; ymm13 mask of a fifth
+// bit; ymm14 ones; ymm15 mask of low nibbles.
 // Clobbers the same as gemv_rows.h, and ymm2-ymm9, ymm13-ymm15.
 //
 // As in the gemv of Q4_0, q stays unsigned. If q has 5 bits, a pair of products is at most 2 * 31 *

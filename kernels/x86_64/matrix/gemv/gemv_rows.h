@@ -9,8 +9,8 @@
 // separate stream of a few kilobytes, too short for hardware prefetching: half the speed on Zen 4
 // (docs/experiments/prefetch.md). Blocks depend on each other only in their last fma, so a core computes several
 // at the same time, and memory is the limit. On Zen 4, hints cost 5 to 30 % if the weights are one stream. On a
-// Xeon, a core without hints fetches too few lines at a time; hints to the second cache, for all lines of a block
-// together, raise the speed by half. So there is a loop without hints, for `ahead` = 0 (kernels/tuning.c).
+// Xeon, a core without hints fetches too few lines at a time; hints to the second-level cache, for all lines of a
+// block together, raise the speed by half. So there is a loop without hints, for `ahead` = 0 (kernels/tuning.c).
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 

@@ -2,7 +2,7 @@
 //
 // gemv_rows.h names the registers of the loops.
 // ymm1, ymm2 sums in int16; ymm3-ymm8 nibbles, values and x; ymm9 scales of the rows; ymm10, ymm11
-// tables; ymm12 sums of FIG4 in int32; ymm13 sixteens; ymm14 ones; ymm15 low nibbles.
+// tables; ymm12 sums of FIG4 in int32; ymm13 sixteens; ymm14 ones; ymm15 mask of low nibbles.
 // Clobbers the same as gemv_rows.h, and ymm2-ymm15.
 //
 // vpmaddubsw multiplies unsigned by signed bytes and saturates at 16 bits. So a value v is written

@@ -2,7 +2,7 @@
 //
 // gemv_rows.h names the registers of the loops.
 // ymm1, ymm2 integer sums; ymm3, ymm4 nibbles and values; ymm5-ymm7 x and scratch; ymm10 table;
-// ymm13 -128 as int16; ymm15 low nibbles.
+// ymm13 -128 as int16; ymm15 mask of low nibbles.
 // Clobbers the same as gemv_rows.h, and ymm2-ymm7, ymm10, ymm13, ymm15.
 //
 // vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is

@@ -3,7 +3,7 @@
 //
 // gemv_rows.h names the registers of the loops.
 // ymm1, ymm2 integer sums; ymm16-ymm19 nibbles and values; ymm24 scales of the rows, ymm26 these
-// times the scale of x; ymm25 sums of x; ymm27 low nibbles; ymm28 table; ymm29 -128 as int16.
+// times the scale of x; ymm25 sums of x; ymm27 mask of low nibbles; ymm28 table; ymm29 -128 as int16.
 // Clobbers the same as gemv_rows.h, and ymm2, ymm16-ymm19, ymm24-ymm29.
 //
 // vpdpbusd multiplies unsigned by signed bytes, so the table has value + 128, and 128 * sum(x) is
