@@ -96,7 +96,7 @@ struct tester {
     void (*reference)(void);
     const char *symbol;
     uint64_t random;
-    uint64_t first;    /* run only every fifth case, for a reference */
+    uint64_t first;    /* a reference runs only every fifth case, from this one (0 to 4) on */
     uint64_t digest;   /* digest of all results of the reference */
     uint32_t features; /* of the CPU */
     uint32_t ignored;  /* faults that are ignored, because a compiler may use x18 */

@@ -160,7 +160,7 @@ static bool read_bool(struct api_reader *r, const char *name, const struct api_j
            api_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
-/* Read logprobs. A chat says if it wants scores; a completion says how many tokens to list. */
+/* Read logprobs. A chat says whether it wants scores; a completion says how many tokens to list. */
 static bool read_logprobs(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (r->q->kind == API_CHAT || api_json_is(v, JSON_FALSE)) {

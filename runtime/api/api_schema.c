@@ -188,7 +188,7 @@ static bool is_required(const struct api_json *object, const char *name)
     return false;
 }
 
-/* The chain of an object's members. State `first` is before the first member, `later` after one. */
+/* The chain of an object's members. In state `first` no member has come yet, in `later` one has. */
 struct members {
     uint32_t first, later;
 };

@@ -213,7 +213,7 @@ static bool apply_messages(struct chat *c)
     return e == ERR_OK;
 }
 
-/* Reply to the field of the request that wants a reply. */
+/* Reply to the request's field that wants a reply. */
 static void reply(struct chat *c, const struct json_request *r)
 {
     if (r->values[JSON_FIELD_PROMPT] != NULL) {

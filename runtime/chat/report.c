@@ -69,7 +69,7 @@ static void experts_text(const struct model *m, char *text, size_t bytes)
     }
 }
 
-/* ", head", or ", 41 % of the head", or nothing. */
+/* Return ", head", or a text such as ", 41 % of the head", or "". */
 static const char *head_text(const struct model *m, char *text, size_t bytes)
 {
     unsigned percent = plan_head_percent(&m->plan, &m->image);

@@ -49,7 +49,7 @@ static void begin(const struct kernels *k, const struct attention_block *b,
     }
 }
 
-/* Find the positions [from, to) of a tile that token t of the block sees. */
+/* The positions [from, to) of a tile that a token sees. */
 struct span {
     uint32_t from, to;
 };

@@ -105,7 +105,7 @@ static size_t lay_tier(const struct kv_cache *c, const struct ingot_layer *l, en
     return n * kv_cache_page_bytes(l, types);
 }
 
-/* Lay out a layer that has its own cache, at `place`. */
+/* Lay out a layer that has its own cache. */
 static void lay_layer(const struct kv_cache *c, const struct ingot_layer *l, struct kv_layer *k)
 {
     uint32_t n = (uint32_t)kv_tier_slots(c->types, KV_TIER_HOT, c->n_tiles);

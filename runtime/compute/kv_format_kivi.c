@@ -33,7 +33,7 @@ size_t kv_key_bytes_kivi(uint32_t d)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* Find each channel's least and largest number; both are 0 for the padding. work (3, d). */
+/* Find each dimension's least and largest number. work (3, d). */
 static void find_ranges(float *work, uint32_t d, const struct kv_format *from, const void *keys)
 {
     float *least = work, *most = work + d, *x = work + 2 * (size_t)d;
@@ -47,7 +47,8 @@ static void find_ranges(float *work, uint32_t d, const struct kv_format *from, c
     }
 }
 
-/* Divide each dimension's range, from its least number to its largest, into 16 steps. */
+/* Divide each dimension's range, from its least number to its largest, into 16 steps. The padding
+ * has middles and scales of 0. */
 static void set_ranges(void *tile, uint32_t d, const float *work)
 {
     float *middles = tile;

@@ -90,7 +90,7 @@ static void take_scaled(const struct kernels *k, const struct block_iq4xsx8 *blo
 }
 
 /* Multiply the sub-blocks of block b by tokens [t, t + n_tokens), at most four; results are in rows
- * of SCALED_ROWS. A gemm gives each token the bits of the gemv. */
+ * of SCALED_ROWS. A gemm gives each token the same bits as the gemv. */
 static void multiply_scaled(const struct kernels *k, const struct activations *a, const void *space,
                             const struct linear_input *in, size_t b, size_t t, size_t n_tokens,
                             float *sums, size_t n)

@@ -94,7 +94,7 @@
 #endif
 .endm
 
-// sum = its integers of 8 rows, in 32 bits.
+// sum = the 32-bit integers of 8 rows.
 .macro few_fold sum
 #ifndef FEW_VNNI
     vpmaddwd \sum, \sum, ymm14

@@ -41,7 +41,7 @@ kernels_exp_table:
 #define exp_one         kernels_exp_table+352
 #define exp_sign        kernels_exp_table+384
 
-// Do op with the registers to and from, of kind v, and one of the constants.
+// Do `op` with the registers `to` and `from`, of kind v, and one of the constants.
 .macro op_constant op, v, to, from, constant
     .ifc \v, zmm
     \op     zmm\to, zmm\from, dword ptr [rip + \constant]{1to16}
