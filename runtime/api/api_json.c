@@ -389,8 +389,8 @@ static int32_t read_exponent(const char *s, const char *end)
     return less ? -n : n;
 }
 
-/* Up to 19 digits count. Digits up to 2^53 with up to 22 places give the nearest double (Clinger).
- * Otherwise the result is at most one double away. */
+/* At least the first 19 digits count. Digits up to 2^53 with up to 22 places give the nearest
+ * double (Clinger). Otherwise the result is at most one double away. */
 double api_json_number(const struct api_json *v)
 {
     const char *s, *end;

@@ -1,6 +1,6 @@
 /* /lock and /unlock: with lock= the line only chats until somebody enters the PIN. commands.c lists
- * the commands that a locked line may use; chat/chat_json_check.c lists the fields of requests that
- * it may use. All others are refused. */
+ * the commands that a locked line may use, and chat/chat_json_check.c lists the fields that its
+ * requests may have. All others are refused. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -161,8 +161,8 @@ static bool drop_middle(struct chat *c, unsigned keep)
     return true;
 }
 
-/* Drop the first n > 0 turns. Returns false if nothing can stay: the last `keep` turns were
- * dropped, too. */
+/* Drop the first n > 0 turns. Returns false if the last `keep` turns should have stayed, but all
+ * turns were dropped. */
 static bool drop_turns(struct chat *c, unsigned n, unsigned keep)
 {
     struct turns *t = &c->turns;

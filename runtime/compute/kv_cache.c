@@ -266,7 +266,7 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     struct kv_tile values = kv_cache_values(c, layer, head, position / KV_TILE);
     uint32_t j = position % KV_TILE;
 
-    /* The key is rotated first, if its type requires that. */
+    /* A vector is rotated first, if its type requires that. */
     keys.format->put_key(k, keys.data, l->head_dim, j,
                          rotated(k, key, l->head_dim, kv_cache_key_rotation(c, layer), work));
     values.format->put_value(k, values.data, l->value_dim, j,

@@ -226,8 +226,8 @@ static bool has_pair(const struct kernels *k, uint8_t type)
  * tokens, the last two use them, but the last three only if there are fewer than eight in all:
  * after eight, the gemm's own loop is as fast. Two tokens of a type without loops take two gemvs,
  * except for Q6_K, whose gemv is expensive. Without loops for two and three tokens, as on RISC-V
- * without vectors, two tokens go through two gemvs, alone or after others (docs/experiments/two-to-
- * eight-tokens.md). */
+ * without vectors, two tokens go through two gemvs, alone or after others
+ * (docs/experiments/two-to-eight-tokens.md). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
     size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;

@@ -153,7 +153,8 @@ static void decide(struct shares *s)
     weigh(s, b.speed);
 }
 
-/* Compute the relative speeds of the cores in a job, so that jobs of different lengths can be compared. */
+/* Compute the relative speeds of the cores in a job, so that jobs of different lengths can be
+ * compared. */
 static bool speeds_of(const struct shares *s, const uint64_t *busy, const uint32_t *given,
                       uint64_t *speed, uint64_t *sum)
 {

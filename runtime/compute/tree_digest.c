@@ -3,7 +3,7 @@
 #include "board/min_max.h"
 
 enum {
-    MOST_LEAVES = 16 /* bytes that the cores share at a time; the digests are on core 0's
+    MOST_LEAVES = 16 /* leaves that the cores share at a time; their digests are on core 0's
                          * stack */
 };
 

@@ -8,7 +8,7 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_SHARE = 8 /* unless an option sets their memory, adapters get at most 1/8 of all */ };
+enum { MOST_SHARE = 8 /* adapters get at most 1/8 of all memory, unless an option needs more */ };
 
 static void add_room(void *context, const char *name, uint64_t bytes)
 {

@@ -27,7 +27,7 @@ static const float *key_of(struct fabric *f, uint32_t i)
     return f->key;
 }
 
-/* Run one pass over all means. Each mean on the wrong side of its margin takes a step. */
+/* Run one pass over all means. Take a step for each mean on the wrong side of its margin. */
 static bool go_round(struct fabric *f, enum fabric_name space)
 {
     struct fabric_space *s = &f->spaces[space];
