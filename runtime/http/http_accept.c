@@ -69,9 +69,9 @@ static void hash_key(const char *key, uint8_t digest[4 * SHA1_WORDS])
     }
 }
 
-/* Some clients draw random letters, so the bits after the last byte may have any value. The reader
- * of base64 wants unused bits to be zero. Therefore two letters replace the padding, and no bit is
- * unused. */
+/* Some clients choose the key's letters at random, so the bits after its last byte may have any
+ * value. The base64 decoder requires unused bits to be zero. Therefore two letters replace the
+ * padding, so that no bit is unused. */
 bool http_is_key(const char *key, size_t n)
 {
     char letters[HTTP_KEY_BYTES];

@@ -166,7 +166,8 @@ bool http_field_has(const char *head, size_t n, const char *name, const char *it
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* Return the bytes of an IPv6 address in brackets (or of a future form), or 0 if there is none. */
+/* Return the length of an IPv6 address in brackets, or 0 if there is none. Only its characters are
+ * checked. */
 static size_t literal_bytes(const char *text, size_t n)
 {
     size_t at = 1;
@@ -177,7 +178,7 @@ static size_t literal_bytes(const char *text, size_t n)
     return at > 1 && at < n && text[at] == ']' ? at + 1 : 0;
 }
 
-/* Return the bytes of a name: letters, digits, marks and escapes. */
+/* Return the length of a name, which has letters, digits, marks and escapes. */
 static size_t name_bytes(const char *text, size_t n)
 {
     size_t at = 0;

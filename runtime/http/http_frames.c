@@ -80,7 +80,7 @@ static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb
         f->control_bytes = 0;
         return io->fin && io->payload_length <= HTTP_CONTROL_BYTES ? 0 : HTTP_CLOSE_PROTOCOL;
     }
-    /* Section 5.4: a message that has begun is continued, and no other begins. */
+    /* Section 5.4: a message that has begun must end before another begins. */
     if ((io->opcode == WSLAY_CONTINUATION_FRAME) != f->inside) {
         return HTTP_CLOSE_PROTOCOL;
     }
@@ -170,7 +170,8 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
 
 /* ---- sent frames ----------------------------------------------------------------------------- */
 
-/* Write the head of a frame, which has no mask because a server sends it. Returns its bytes. */
+/* Write the head of a frame, which has no mask because a server sends it. Returns the head's
+ * length. */
 static uint8_t put_head(uint8_t *to, unsigned opcode, size_t n)
 {
     uint8_t at = 2;
@@ -200,7 +201,7 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
     return head_bytes + n;
 }
 
-/* Write one waiting control frame and return its bytes, or 0 if none waits. The end frame is
+/* Write one waiting control frame and return its length, or 0 if none waits. The end frame is
  * written only if `last` says that nothing else waits. */
 static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
@@ -231,8 +232,8 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
     if (f->sends && message == NULL) { /* the rest of the message comes later */
         return 0;
     }
-    /* Control frames go between messages, never inside a message, because its head has announced
-     * its length. */
+    /* Control frames go between messages, never inside a message, because the head of the message
+     * has announced its length. */
     if (!f->sends) {
         at = fill_control(f, to, message == NULL);
         if (at != 0 || f->end_sent || message == NULL) {

@@ -91,9 +91,10 @@ const char *http_address_read(struct http_address *a, const char *text)
     return read_host(a, host, end) ? NULL : how;
 }
 
-/* ---- the question ----------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------ */
 
-/* A text that grows. Text that does not fit is left out; the sizes in the header prevent this. */
+/* A text that is written part by part. Parts that do not fit would be left out, but the sizes in
+ * the header prevent this. */
 struct text {
     char *to;
     size_t n;
@@ -279,7 +280,7 @@ static int judge_status(struct http_range *r)
     if (r->status / 100 == 3) {
         return wrong(r, "the store names another address of the file: use that one");
     }
-    /* The store may recover from these: too many requests, or an error of its own. */
+    /* The store may recover from these: a timeout, too many requests, or an error of its own. */
     if (r->status == 408 || r->status == 429 || r->status / 100 == 5) {
         return fail(r, HTTP_RANGE_BROKEN, "the store cannot answer now");
     }

@@ -186,7 +186,7 @@ static bool read_path(struct http_request *r, const char *begin, const char *end
 {
     bool is_star = *begin == '*' && begin + 1 == end;
 
-    /* RFC 9112, section 3.2.1: the form of an origin server. */
+    /* RFC 9112, section 3.2.1: a request to an origin server names a path. */
     if (*begin != '/' && !is_star) {
         return refuse(r, 400, "the target of a request has to begin with /"), false;
     }

@@ -244,8 +244,9 @@ static enum err check_section(struct image *img, const struct section_rule *r, u
     return ERR_OK;
 }
 
-/* Return the most checksums of extents. An extent is an expert, whose number the layers give, or
- * the rows of one token in the table per layer. */
+/* Return the largest possible number of extents, each of which has a checksum. An extent is an
+ * expert, or the rows of one token in the table per layer. The actual number of experts is in the
+ * table of layers. */
 static uint32_t most_extents(const struct ingot_params *p)
 {
     uint32_t rows = p->per_layer_dim != 0 ? p->vocab : 0;

@@ -71,9 +71,9 @@ static enum err check_kv_layer(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* Check latent keys: all heads have one key, and kv_rank numbers of it are also the value. A head
- * must have whole groups of the rows of ATTN_K_B and ATTN_V_B, and a page of keys and values must
- * have whole sectors. */
+/* Check latent keys: all heads have one key, and kv_rank numbers of it are also the value. A head's
+ * rows in ATTN_K_B and ATTN_V_B must be whole groups, and a page of keys and values must have whole
+ * sectors. */
 static enum err check_latent(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;

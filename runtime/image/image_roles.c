@@ -286,7 +286,7 @@ static enum image_presence perhaps_if(bool condition)
     return condition ? IMAGE_OPTIONAL : IMAGE_ABSENT;
 }
 
-/* The facts of a layer on which tensors depend. */
+/* The properties of a layer that decide which tensors it has. */
 struct traits {
     bool before, after, biased; /* norms */
     bool mixes, attends, delta, mamba2, recurrent;

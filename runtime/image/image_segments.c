@@ -48,7 +48,7 @@ void image_segment_name(const struct image *img, unsigned segment, char *text, s
     name_segment(s->kind, s->layer, text, text_bytes);
 }
 
-/* Only layers are computed in phases, and the last phase has all bytes. */
+/* Only layers are computed in phases, and the last phase ends with the segment. */
 static enum err check_phases(struct image *img, const struct ingot_segment *s, const char *place)
 {
     uint64_t least = 0;

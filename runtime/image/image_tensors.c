@@ -310,7 +310,7 @@ static enum err check_layer(struct cursor *c, uint32_t layer, uint32_t *first_ex
     return check_end(c, l->segment);
 }
 
-/* Positions are at the start of layer 0's segment, where they are added. */
+/* Learned positions come first in layer 0's segment, because layer 0 needs them. */
 static enum err check_front(struct cursor *c)
 {
     enum err e = check_roles(c, INGOT_TOKEN_EMBEDDING, INGOT_PER_LAYER_EMBEDDING, INGOT_NO_LAYER,

@@ -215,8 +215,8 @@ static enum err check_sorted(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* Return true if a token stands for a byte: by its name if its type is BYTE; in byte-level BPE a
- * plain token with this one byte. */
+/* Return true if a token stands for a byte. In byte-level BPE this is a plain token whose text is
+ * this one byte, otherwise any token of type BYTE. */
 static bool stands_for_byte(const struct view *v, uint32_t id, unsigned byte)
 {
     if (id >= v->head->n_tokens) {

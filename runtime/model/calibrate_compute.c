@@ -19,16 +19,16 @@ enum {
     PART = 8,                 /* the weights of a matrix, times the tokens, are at most 1/8 of the
                                * bytes */
     MATRIX_HZ = 200,          /* measure each matrix for 5 ms */
-    MATRIX_MOST_HZ = 66,      /* measure up to 15 ms if other programs disturb */
+    MATRIX_MOST_HZ = 66,      /* measure up to 15 ms if other programs disturb it */
     LEAST_TIMES = 2,          /* measure at least twice; the first time warms up */
     LAYERS_HZ = 100,          /* measure layers for 10 ms in total */
-    LAYERS_MOST_HZ = 33,      /* measure up to 30 ms if other programs disturb */
+    LAYERS_MOST_HZ = 33,      /* measure up to 30 ms if other programs disturb it */
     WINDOW_NS = 1000000,      /* length of a window, which has at least one layer */
     WARM_LAYERS = 1,          /* number of layers before the first window */
     MOST_WINDOWS = 128,       /* more windows than can fit into the time */
     AGREE_PART = 8,           /* two times agree if they differ by less than 1 / 8 */
-    DOUBT_TIMES = 4,          /* after this many times that do not agree, other programs are taken
-                               * to disturb */
+    DOUBT_TIMES = 4,          /* after this many times without two that agree, assume that other
+                               * programs run */
     CHUNK_MOST_NS = 50000000, /* measure a chunk only if a layer's matrices take less than this */
 };
 
@@ -98,7 +98,7 @@ static bool least_agrees(const struct least *l)
     return l->n > 1 && l->second - l->first <= l->first / AGREE_PART;
 }
 
-/* Note that the measured rates may be far too low. The printed prediction then says so. */
+/* Record whether the measured rates may be far too low. The printed prediction then says so. */
 static void note_doubt(struct calibration *p, const struct least *l)
 {
     p->m->request.rates.disturbed |= l->n >= DOUBT_TIMES && !least_agrees(l);
@@ -181,7 +181,7 @@ static bool between_layers(void *context)
         end_window(p, ns);
         p->window = now;
     }
-    p->window += platform_ticks(p->clock) - now; /* spent here */
+    p->window += platform_ticks(p->clock) - now; /* leave out the time spent here */
     return p->n_windows == MOST_WINDOWS ||
            (p->n_windows != 0 &&
             is_enough(p, &p->least, now - p->begun, LAYERS_HZ, LAYERS_MOST_HZ));

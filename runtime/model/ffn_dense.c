@@ -1,6 +1,7 @@
 #include "runtime/model/ffn_dense.h"
 
-/* For gpt-oss: gates up to LIMIT, linear parts between -LIMIT and LIMIT, sigmoid(ALPHA gate). */
+/* gpt-oss limits gates to at most `oai_limit` and linear parts to between -`oai_limit` and
+ * `oai_limit`, and computes sigmoid(oai_alpha gate). */
 static const float oai_limit = 7.0f, oai_alpha = 1.702f;
 
 static void activate_gated(const struct transformer *t, float *gate, const float *up, size_t n)

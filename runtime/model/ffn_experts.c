@@ -100,7 +100,7 @@ static void trace_run(const struct transformer *t, unsigned core, uint32_t exper
     }
 }
 
-/* Compute the hidden values of a token's expert number i, to row i. */
+/* Compute the hidden values of expert number i of a token, and write them to row i. */
 static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;

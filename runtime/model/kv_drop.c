@@ -26,7 +26,7 @@ const char *kv_drop_error_message(const struct image *image, const struct kv_cac
 struct turn {
     const struct transformer *t;
     const struct ingot_layer *layer;
-    uint32_t block;   /* block size in which kv_rotate turns the heads */
+    uint32_t block;   /* the block size for kv_rotate */
     const float *row; /* cosines and sines of the difference, or NULL if heads do not rotate */
 };
 

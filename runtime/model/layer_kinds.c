@@ -1,4 +1,4 @@
-/* The kinds of blocks that a layer can have. A new kind is a file and a row here. */
+/* The kinds of blocks that a layer can have. To add a kind, add a file and a row here. */
 #include "runtime/model/ffn_dense.h"
 #include "runtime/model/ffn_experts.h"
 #include "runtime/model/mixer_attention.h"

@@ -80,8 +80,8 @@ static uint32_t whole_tokens(uint32_t n)
     return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
 }
 
-/* Choose the sizes of blocks. Blocks get smaller if there are fewer blocks than cores. No bit
- * depends on which rows share a block. */
+/* Choose the sizes of blocks. Blocks get smaller if there are fewer blocks than cores. No bit of
+ * the result depends on which rows share a block. */
 static struct attention_split split_attention(const struct transformer *t,
                                               const struct transformer_part *p)
 {
@@ -161,7 +161,7 @@ static uint32_t token_block(const struct attention_split *s, uint32_t nth)
     return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
 }
 
-/* Attend block number `item` of a sequence. */
+/* Attend with block number `item` of a sequence. */
 static void attend_item(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, const struct attention_split *s,
                         size_t item)
@@ -177,7 +177,7 @@ static void attend_item(const struct transformer *t, unsigned core,
                  min_u32(p->n - token, s->tokens));
 }
 
-/* Attend this core's share of the blocks of all sequences. */
+/* Attend with this core's share of the blocks of all sequences. */
 static void attend(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;

@@ -306,7 +306,7 @@ uint32_t model_most_guesses(const struct model *m)
 {
     return m->request.work.logits_rows > MODEL_LEARN_ROWS
                ? m->plan.logits_rows - 1
-               : 0; /* so few rows are not for guesses, but for parallel sequences or learning */
+               : 0; /* so few rows serve parallel sequences or learning, not guesses */
 }
 
 uint64_t model_planned_bytes(const struct model *m)

@@ -20,7 +20,7 @@ static enum err read_tables(struct file_read *read, const struct model *m,
     bool stopped = false;
     enum err error;
 
-    (void)file_read_start(read, m->file, offset, buffer, bytes); /* poll reports a refusal */
+    (void)file_read_start(read, m->file, offset, buffer, bytes); /* the poll reports an error */
     do {
         error = file_read_poll(read);
         if (setup->progress != NULL &&
@@ -168,7 +168,7 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Return the bytes of the signature's block, or 0 if no signature is needed. */
+/* Return the size of the signature's block, or 0 if no signature is needed. */
 static uint64_t block_bytes(const struct model *m, const struct model_setup *setup)
 {
     if (setup->signing == NULL) {

@@ -4,7 +4,7 @@
 
 #include "board/min_max.h"
 
-enum { WINDOW = 128 }; /* channels whose latest rows are on the stack at a time */
+enum { WINDOW = 128 }; /* number of channels whose latest rows are copied to the stack at a time */
 
 struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at, size_t n)
 {

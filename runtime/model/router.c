@@ -5,7 +5,7 @@
 
 #include "kernels/ref/scalar.h"
 
-/* The least divisor of the weights, the smallest normal number of 16 bits. */
+/* The least divisor of the weights is the smallest normal f16 number. */
 static const float least_sum = 6.103515625e-5f;
 
 /* Turn logits into the scores for the weights, and compute the scores for the choice. */

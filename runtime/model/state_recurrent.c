@@ -144,8 +144,8 @@ static enum err state_leave(struct layer_state *st, uint32_t end)
     return ERR_OK;
 }
 
-/* Mark the state. A turn's new mark replaces the mark with the fewest tokens. The cores make the
- * copy before a pass when they reach the layer. */
+/* Mark the state after n tokens. A turn's new mark replaces the turn's mark with the fewest tokens.
+ * For LAYER_MARK_PASS, the cores copy the state when the next pass reaches the layer. */
 static void state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
 {
     struct recurrent *r = st->self;

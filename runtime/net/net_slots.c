@@ -132,8 +132,9 @@ static bool is_idle(const struct net_slot *s)
            !http_connection_begun(&s->http);
 }
 
-/* Find a free slot, or else end the connection that has been idle for longest, unless its request
- * may still be on its way, and take its slot. Returns NULL if all slots are in use. */
+/* Find a free slot, or else end the connection that has been idle for longest and take its slot. A
+ * connection that has just become idle stays, because its request may still be on its way. Returns
+ * NULL if no slot can be taken. */
 static struct net_slot *find_slot(struct net *n)
 {
     uint64_t now = net_now_ms(n);

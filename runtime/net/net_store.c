@@ -154,8 +154,7 @@ static void give_back(struct net_link *l, const char *why)
     set_reason(j->file, why, l->range.status);
     j->linked = false;
     j->got = is_asked(l) ? l->range.got : j->got;
-    /* It is not a failure if a server closes an idle connection just when a question goes
-     * out. */
+    /* It is not a failure if a server closes an idle connection just when a request goes out. */
     if (!l->used) {
         l->net->store.retry_ms = net_now_ms(l->net) + NET_STORE_RETRY_MS;
     }

@@ -141,7 +141,7 @@ static int letter_shift(char c)
     }
 }
 
-/* Return the exponent of 2 that s, the rest of the text, names: "", K, KB, KiB ..., or -1. */
+/* Return the exponent of 2 for the suffix s ("", K, KB, KiB ...), or -1 if it is not valid. */
 static int size_shift(const char *s)
 {
     int shift = letter_shift(*s);

@@ -14,8 +14,7 @@
 enum {
     LIST_ALIGN = 64,
     CLOCK_STEP = 1 << 20
-}; /* CLOCK_STEP exceeds the
-                                                 * blocks of a sequence */
+}; /* CLOCK_STEP exceeds the number of a sequence's blocks */
 
 /* ---- opening -------------------------------------------------------------------------------- */
 

@@ -122,7 +122,7 @@ static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
                                       .has_mark = h->has_mark != 0,
                                       .keys_crc = h->keys_crc,
                                       .marks_crc = h->marks_crc };
-    /* Numbers continue after the highest in the file, so that no serial is used twice. */
+    /* Serials continue after the highest in the file, so that none is used twice. */
     k->serial = max_u64(k->serial, h->serial);
     k->clock = max_u64(k->clock, h->used);
 }

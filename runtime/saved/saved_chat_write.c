@@ -56,8 +56,8 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
 }
 
 /* Return how many tokens' states are saved if there is room for the states of n tokens. If the
- * states of all cached tokens fit, all are saved, otherwise n. But if states cannot be cut
- * (recurrent layers, tiers by age, pages on a card, LongRoPE), none is saved. */
+ * states of all cached tokens fit, all are saved. Otherwise n are saved, or none if states cannot
+ * be cut (recurrent layers, tiers by age, pages on a card, LongRoPE). */
 static uint32_t states_apart(const struct session *s, uint32_t n)
 {
     bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;

@@ -103,7 +103,7 @@ static void draw_cell(struct screen_draw *d, uint32_t row, uint32_t column,
                       const struct text_cell *cell, bool reversed)
 {
     const uint8_t *glyph = glyph_rows(cell->code != 0 ? cell->code : ' ');
-    uint32_t words = d->scale * d->screen->bits / 16; /* of a quad */
+    uint32_t words = d->scale * d->screen->bits / 16; /* 64-bit words of four pixels of the glyph */
     uint8_t *line = row_pixels(d, row) + (size_t)column * 2 * words * sizeof(uint64_t);
 
     mix(d, reversed ? cell->back : cell->front, reversed ? cell->front : cell->back);

@@ -185,7 +185,7 @@ static void bring(struct search *b, uint32_t beam)
     b->live[beam].sequence = NULL;
 }
 
-/* A reply ends with its beam's tokens. Keep the reply if it is the best so far. */
+/* Candidate c ends the reply of its parent beam. Keep the reply if it is the best so far. */
 static void end_one(struct search *b, const struct candidate *c)
 {
     double score = c->score / (b->length + 1);
@@ -217,8 +217,8 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Free the sequences of beams without children. If the current sequence is not a beam, a beam then
- * becomes the current sequence. */
+/* Free the sequences of beams without children. If the current sequence is then no longer a beam,
+ * make beam `goes_on` current. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {

@@ -23,8 +23,8 @@ uint32_t ngram_guess(uint32_t *ids, uint32_t n, uint32_t most)
         longest = length > longest ? length : longest;
     }
     for (uint32_t i = 0; i < most && longest != 0; i++) {
-        ids[n + i] = ids[from + i]; /* beyond the text's end this copies guessed tokens, so that a
-                                     * period continues */
+        ids[n + i] = ids[from + i]; /* after the last id this copies guessed tokens, so that a
+                                     * repeating pattern continues */
     }
     return longest;
 }

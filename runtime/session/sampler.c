@@ -1,5 +1,5 @@
 /* Logits are processed in blocks. A block's maximum shows whether a logit of the block may be
- * picked at all; most blocks have none, and need no cleaning.
+ * picked at all; most blocks have no such logit, and need no cleaning.
  *
  * All filters keep a prefix of the candidates in order of falling logits. So one walk down a heap
  * finds the end of the shortest prefix, and only kept candidates are sorted
@@ -16,7 +16,7 @@
 enum {
     BLOCK = SAMPLER_BLOCK,
     BLOCKS_AT_ONCE = 32,
-    SHARES = 16, /* exponents that are computed at once */
+    SHARES = 16, /* exponentials that are computed at once */
 };
 
 void sampler_params_default(struct sampler_params *p)

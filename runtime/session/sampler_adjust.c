@@ -1,5 +1,6 @@
-/* Changes of logits before tokens are filtered: biases, and penalties on earlier tokens. Only
- * sums and products of f32, in a fixed order for each token, so every ISA gets the same bits. */
+/* Changes of logits before tokens are filtered: biases, and penalties on earlier tokens. Uses only
+ * sums, products and quotients of f32, in a fixed order for each token, so that every ISA gets the
+ * same bits. */
 #include <stdbool.h>
 
 #include "board/min_max.h"

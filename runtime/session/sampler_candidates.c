@@ -18,7 +18,8 @@ enum {
 
 /* Without top_k, candidates are searched in steps of LEAST_STEP below the largest logit. A logit
  * that is FAR_BELOW the largest has a negligible weight; even the sum of 250,000 such weights is
- * negligible against e^0. The slacks are much larger than the errors of an exponent and of sums. */
+ * negligible against e^0. The slacks are much larger than the errors of an exponential and of
+ * sums. */
 static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
 
 /* Compare by a total order, so that every way of sorting gives the same sequence. */

@@ -49,7 +49,7 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
     uint32_t dim = s->model->image.header->params.dim, rest = s->n_ids;
     struct session_hash hash = s->hash;
     double *sum = s->scratch.memory;
-    uint8_t *out = s->scratch.memory; /* `out` overwrites the sums; each sum was read before */
+    uint8_t *out = s->scratch.memory; /* `out` overwrites the sums; each sum is read first */
     enum err e = ERR_OK;
 
     assert(n != 0 && n <= s->context - rest && dim * sizeof *sum <= s->scratch.bytes);

@@ -20,7 +20,7 @@
  * guessed. */
 enum {
     TRIAL_GUESSES = 16,
-    TRIAL_LEAST_RIGHT = 4 /* one in this many */,
+    TRIAL_LEAST_RIGHT = 4 /* at least one guess in this many must be right */,
     REST_FIRST = 256,
     REST_MOST = 1 << 16
 };
@@ -209,8 +209,8 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
     return i;
 }
 
-/* Learn from the last run how reliable its source is. The rate of an unused source slowly
- * returns to its start, so that it is tried again. */
+/* Learn from the last run how reliable the source of its guesses is. The rate of an unused source
+ * slowly returns to its start, so that it is tried again. */
 static void learn_rate(struct speculative *s)
 {
     float *rate = &s->rate[s->source];
@@ -306,7 +306,7 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
                                                               * token */
     if (s->draft != NULL) {
         most = min_u32(most, speculative_length(s, s->rate[0]));
-        /* An MTP head has to see every pass, also passes without guesses. */
+        /* An MTP head has to see every pass, even a pass without guesses. */
         return most == 0 && target->follower == NULL ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
     s->source = ngram_guess(target->ids, n, most);

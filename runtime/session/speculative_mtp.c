@@ -14,7 +14,7 @@ static bool is_assistant(const struct speculative *s)
     return mtp_is_assistant(&s->draft->model->image);
 }
 
-/* Return true if the layer reads keys of that shape. */
+/* Return true if layer l can read the keys of layer `from`, which must have the same shape. */
 static bool reads(const struct ingot_layer *l, const struct ingot_layer *from)
 {
     return l->n_kv_heads == from->n_kv_heads && l->head_dim == from->head_dim &&

@@ -33,8 +33,8 @@ enum {
     REGION_SECTORS = 12, /* sectors of the region; the region's copy follows */
 };
 static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
-static const uint64_t MOST_SECTORS = 1ull << 57; /* the most sectors of 512 bytes of a
-                                                  * volume */
+static const uint64_t MOST_SECTORS = 1ull << 57; /* the most sectors of a volume, in units of 512
+                                                  * bytes */
 
 bool exfat_is_boot_sector(const uint8_t *boot)
 {
@@ -105,8 +105,8 @@ static enum err check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* Compute where the FAT and the clusters are, in sectors of 512. Sums of 32-bit fields fit in 64
- * bits. */
+/* Compute where the FAT and the clusters are, in sectors of 512 bytes. Sums of 32-bit fields fit in
+ * 64 bits. */
 static enum err lay_out(struct fat32 *fs, const uint8_t *boot, uint64_t volume)
 {
     unsigned more = boot[SECTOR_SHIFT] - (unsigned)SHIFT_512;

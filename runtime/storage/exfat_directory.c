@@ -44,7 +44,7 @@ enum {
 struct entry_set {
     unsigned n_secondary;
     uint16_t checksum, sum;
-    unsigned n_units; /* units of the file's name */
+    unsigned n_units; /* number of UTF-16 units in the file's name */
 };
 
 static uint16_t add_entry(uint16_t sum, const uint8_t *raw, bool is_file)

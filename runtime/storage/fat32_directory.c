@@ -84,7 +84,7 @@ bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_by
     return a_bytes == 0 && b_bytes == 0;
 }
 
-/* The name is long enough for ".ingot" and something before it. */
+/* Return true if the name ends with ".ingot" and has something before it. */
 static bool fat32_is_model_name(const char *name)
 {
     size_t bytes = strlen(name);

@@ -28,7 +28,7 @@ struct new_entry {
     uint32_t cluster, bytes;
     uint8_t attributes;
     uint16_t date, time;
-    unsigned n; /* of raw */
+    unsigned n; /* number of entries in raw */
     uint8_t raw[(MOST_PARTS + 1) * FAT32_ENTRY_BYTES];
 };
 
@@ -366,7 +366,7 @@ static enum err find_entry(struct fat32 *fs, const char *folder, const char *nam
     return e;
 }
 
-/* Writing this one sector changes the entry's clusters and attributes. */
+/* Change the entry's clusters and attributes by writing its one sector. */
 static enum err replace(struct fat32 *fs, uint64_t sector, unsigned index,
                         const struct new_entry *new)
 {

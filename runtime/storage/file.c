@@ -17,8 +17,8 @@ enum {
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most 1 / 8 of the limit */
     LEAST_LOOKS = 8192,    /* another core must poll this often before the device counts as silent;
                             * a full queue needs half as many polls if each poll moves one block */
-    UNSEEN_LIMITS = 16,    /* after this many limits the device counts as silent even if the other
-                            * core never polls */
+    UNSEEN_LIMITS = 16,    /* after this many times the limit, the device counts as silent even if
+                            * the other core never polls */
     TABLE_ALIGN = 64,
 };
 

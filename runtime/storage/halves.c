@@ -180,7 +180,8 @@ enum err halves_find(const struct halves *v)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Set *worth to what would be lost with a half. Errors of the card, and of check. */
+/* Set *worth to what would be lost with a half. Returns errors of `check` that tell nothing about
+ * the half. */
 static enum err weigh(const struct halves *v, unsigned half, halves_check_fn *check, void *context,
                       enum worth *worth)
 {

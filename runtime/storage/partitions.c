@@ -16,7 +16,7 @@ enum {
     MBR_SECTORS = 12,
     TYPE_FAT32_CHS = 0x0b,
     TYPE_FAT32_LBA = 0x0c,
-    TYPE_EXFAT = 0x07, /* and NTFS */
+    TYPE_EXFAT = 0x07, /* also used for NTFS */
     TYPE_GPT = 0xee,
 };
 

@@ -65,7 +65,7 @@ struct samples {
     uint8_t *memory;
     uint64_t bytes, step; /* bytes of a sample, and distance from one start to the next */
     uint64_t start;
-    uint64_t times[MOST_SAMPLES + 1]; /* [n] is in ticks from the start until n samples had come */
+    uint64_t times[MOST_SAMPLES + 1]; /* [n] is the ticks from the start until n samples had come */
     struct file_read reads[2];
     stream_progress_fn *progress; /* or NULL */
     void *context;
@@ -74,7 +74,7 @@ struct samples {
 static void start_sample(struct samples *p, unsigned n)
 {
     (void)file_read_start(&p->reads[n % 2], p->file, n * p->step, p->memory + n % 2 * p->bytes,
-                          (size_t)p->bytes); /* poll reports a refusal */
+                          (size_t)p->bytes); /* the poll reports an error */
 }
 
 /* Wait for sample number n. */

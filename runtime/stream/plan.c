@@ -19,7 +19,8 @@ enum {
     FASTER_PERCENT = 3, /* another plan must be this much faster, because rates are accurate only to
                          * a few percent */
     REGAIN_TOKENS = 16, /* the gain of this many reply tokens may outweigh a slower prompt */
-    HEAD_PARTS = 4,     /* the common room has 4 parts; the head is tried with 0 to 4 of them */
+    HEAD_PARTS = 4,     /* the room for head and layers has 4 parts; the head is tried with 0 to 4
+                         * of them */
 };
 
 /* ---- what stays ----------------------------------------------------------------------------- */
@@ -118,8 +119,8 @@ static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64
 }
 
 /* Stream with a head in tiles. The head's first rows stay in memory. They get `parts` / HEAD_PARTS
- * of the common room, and the room that the layers leave. A tied embedding is then not in memory
- * either. */
+ * of the room that head and layers share, and what the layers leave of the rest. A tied embedding
+ * is then not in memory either. */
 static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                          enum plan_head_form form, uint64_t parts)
 {

@@ -42,7 +42,7 @@ static uint64_t groups_that_stay(const struct plan_head *head, const struct ingo
  * most one slot long.
  *
  *   tile_rows = group_rows * floor((slot - slack) / group_bytes), in whole steps
- *   n_tiles   = ceil(rows that pass / tile_rows)
+ *   n_tiles   = ceil(rows that stream / tile_rows)
  *
  * The slack is for sectors at both ends, which a tile shares with its neighbours. A pass reads a
  * sector twice if two tiles share it, so head->read may exceed the matrix a little. */

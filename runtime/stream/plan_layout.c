@@ -25,7 +25,7 @@ static uint64_t embedding_row_bytes(const struct image *image)
     return bytes;
 }
 
-/* Return the bytes of all sectors that a token's rows may touch. plan_segments.c computes the bytes
+/* Return the size of all sectors that a token's rows may touch. plan_segments.c computes the size
  * of an embedding row in the same way. */
 static uint64_t table_row_bytes(const struct image *image)
 {
@@ -35,7 +35,7 @@ static uint64_t table_row_bytes(const struct image *image)
     return (bytes + 2 * SECTOR_BYTES - 2) / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-/* Return the bytes of the smallest possible tile of the head, which has a few groups of rows. */
+/* Return the size of the smallest possible tile of the head, which has a few groups of rows. */
 static uint64_t least_tile_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -137,8 +137,8 @@ size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r)
     return activations_input_bytes(&a);
 }
 
-/* Return the bytes of a chunk's activations, of the ids of the whole context, and of sessions' work
- * space. */
+/* Return how many bytes a chunk's activations, the ids of the whole context, and sessions' work
+ * space need. */
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {
@@ -157,7 +157,7 @@ static uint64_t less(uint64_t a, uint64_t b)
     return max_u64(a, b) - b;
 }
 
-/* Return the bytes for the kept rows of the table. */
+/* Return how many bytes the kept rows of the table need. */
 static uint64_t table_memory(const struct image *image)
 {
     if (image->header->params.per_layer_dim == 0) {

@@ -4,9 +4,9 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan.h"
 
-/* Return the bytes that are read for a token. They are the same for all tokens, so that reads can
- * be planned. A group of g bytes begins at most s - 1 bytes after the start of a sector of s bytes,
- * so ceil((g + s - 1) / s) sectors hold it. */
+/* Return how many bytes are read for a token. The number is the same for all tokens, so that reads
+ * can be planned. A group of g bytes begins at most s - 1 bytes after the start of a sector of s
+ * bytes, so ceil((g + s - 1) / s) sectors hold it. */
 static size_t embedding_row_bytes(const struct image *image)
 {
     const struct ingot_tensor *t = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);

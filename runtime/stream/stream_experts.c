@@ -31,7 +31,7 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     if (plan->experts.n_slots == 0) {
         return;
     }
-    /* Take memory for each layer's slots, then for the facts about each expert. */
+    /* Take memory for each layer's slots, then for a struct stream_expert for each expert. */
     for (uint32_t i = 0; i < s->image->header->params.n_layers; i++) {
         uint64_t slots = plan_experts_slots(s->image, i, plan->experts.n_slots);
 

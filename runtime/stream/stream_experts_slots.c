@@ -50,10 +50,10 @@ static struct stream_expert *least_used(const struct stream *s, uint32_t layer)
     return least;
 }
 
-/* A chunk may need more experts than there are slots. Then an expert that was in the cache before
- * the chunk loses its slot, and is read again later: the one that is needed last. Experts that were
- * read for this chunk have lower numbers, so they keep their slots. Return NULL if all slots wait
- * for reads in flight. */
+/* A chunk may need more experts than there are slots. Then, of the experts that were in the cache
+ * before the chunk, the one that is needed last loses its slot, and is read again later. Experts
+ * that were read for this chunk have lower numbers, so they keep their slots. Return NULL if all
+ * slots wait for reads in flight. */
 static struct stream_expert *needed_last(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -103,7 +103,7 @@ void stream_experts_pin(struct stream *s, uint32_t n)
         uint32_t slots = plan_experts_slots(s->image, layer, s->plan->experts.n_slots);
         struct stream_expert *all = stream_experts_of(s, layer);
 
-        /* a token's experts must always have room besides the pinned experts */
+        /* a token's experts must always have room in addition to the pinned experts */
         for (uint32_t k = 0; slots != 0 && k < min_u32(n, slots - l->n_experts_used); k++) {
             struct stream_expert *most = NULL;
 

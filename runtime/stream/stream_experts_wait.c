@@ -4,7 +4,7 @@
 
 #define ALL UINT64_MAX /* wait for all bytes and a right checksum */
 
-/* Return true if expert number i has arrived with as many bytes as are needed. */
+/* Return true if the first `bytes` of expert number i have arrived. */
 static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
 {
     if (x->list[i].state != STREAM_EXPERT_ARRIVING || bytes == ALL) {

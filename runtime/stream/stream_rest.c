@@ -40,7 +40,7 @@ static bool has_work(const struct stream *s)
     return false;
 }
 
-/* Return the smaller of `bytes` and, if `read` is in flight, the bytes that it awaits. */
+/* Return `bytes`, or the number of bytes that `read` awaits if it is in flight and awaits fewer. */
 static uint64_t less(uint64_t bytes, const struct file_read *read)
 {
     uint64_t awaited = read->status == ERR_BUSY ? file_read_awaited(read) : 0;
@@ -48,8 +48,8 @@ static uint64_t less(uint64_t bytes, const struct file_read *read)
     return awaited == 0 ? bytes : min_u64(bytes, awaited);
 }
 
-/* Return the bytes of the request that ends next, the fewest that any read awaits, or UINT64_MAX if
- * none is in flight. */
+/* Return the size of the request that ends next: the fewest bytes that any read awaits, or
+ * UINT64_MAX if no read is in flight. */
 static uint64_t awaited(const struct stream *s)
 {
     uint64_t bytes = UINT64_MAX;

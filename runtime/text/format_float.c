@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 enum { FIXED = 10000, SMALLEST = -60 /* f32 needs no smaller decimal exponent */ };
-#define DIGITS 1e8 /* digits after the point */
+#define DIGITS 1e8 /* 10^8, for eight digits after the point */
 #define FIXED_MOST 1e9
 
 const char *format_float(char buffer[FORMAT_NUMBER_BYTES], float x)

@@ -28,7 +28,7 @@ static bool equal(const char *a, const char *b, size_t n)
     return true;
 }
 
-/* Return true if the two letters that end here are swapped. */
+/* Return true if the two letters up to a and the two up to b are the same, but swapped. */
 static bool swapped(const char *a, const char *b)
 {
     return lower(a[0]) == lower(b[-1]) && lower(a[-1]) == lower(b[0]);

@@ -22,7 +22,7 @@ static void write_replacement(const struct shown_text *t)
     t->write(t->context, UTF8_REPLACEMENT, sizeof UTF8_REPLACEMENT - 1);
 }
 
-/* Take one whole character from the UTF-8 writer. */
+/* Take one whole character, which the UTF-8 writer passes. */
 static void take_character(void *context, const char *text, size_t bytes)
 {
     struct shown_text *t = context;

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* Return the bytes of the character that starts with `lead`; 0 if no character does. */
+/* Return the length of a character that starts with `lead`, or 0 if no character does. */
 static int length_of(uint8_t lead)
 {
     if (lead < 0x80) {

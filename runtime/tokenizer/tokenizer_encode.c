@@ -121,7 +121,7 @@ static enum err encode_run(struct encoder *e, uint32_t end)
     return encode_characters(e, start, end);
 }
 
-/* Return the bytes of the white space character with which s (n >= 1) begins; 0 if none. */
+/* Return the length of the white space character with which s (n >= 1) begins; 0 if none. */
 static uint32_t space_bytes(const char *s, size_t n)
 {
     int bytes = utf8_check((const uint8_t *)s, n);
@@ -199,8 +199,8 @@ static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
     return tokenizer_emit(e, id);
 }
 
-/* White space after a token that strips it belongs to no run. Returns the bytes of such white space
- * at `at`. */
+/* White space after a token that strips it belongs to no run. Returns the length of such white
+ * space at `at`. */
 static uint32_t skipped_space(struct encoder *e, uint32_t at)
 {
     uint32_t skip = 0;
@@ -296,7 +296,7 @@ static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes
     e->end = e->run_start = e->first;
 }
 
-/* Return the bytes of all parts; SIZE_MAX if they are more than can be encoded. */
+/* Return the total length of all parts, or SIZE_MAX if it is more than can be encoded. */
 static size_t total_bytes(const struct tokenizer_part *parts, size_t n_parts)
 {
     size_t total = 0;

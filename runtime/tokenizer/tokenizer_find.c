@@ -4,7 +4,8 @@
 #include "board/min_max.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 
-/* Compare the text of token id with s (n): less than, equal to or greater than 0. */
+/* Compare the text of token id with s (n). Returns a number less than, equal to or greater than
+ * 0. */
 static int compare_token(const struct tokenizer *t, uint32_t id, const char *s, size_t n)
 {
     size_t bytes = tokenizer_text_bytes(t, id);

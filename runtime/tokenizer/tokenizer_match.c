@@ -45,7 +45,7 @@ uint32_t match_skip_set(const uint8_t *text, uint32_t at, uint32_t end, uint32_t
 static uint32_t match_contraction(const uint8_t *text, uint32_t at, uint32_t end, bool any_case)
 {
     static const char pairs[3][2] = { { 'r', 'e' }, { 'v', 'e' }, { 'l', 'l' } };
-    uint8_t fold = any_case ? 0x20 : 0; /* makes ASCII letters small */
+    uint8_t fold = any_case ? 0x20 : 0; /* makes ASCII letters lower case */
     uint8_t a, b;
 
     if (end - at < 2 || text[at] != '\'') {

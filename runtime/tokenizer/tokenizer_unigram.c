@@ -7,7 +7,8 @@
 
 enum { NOWHERE = 0xffffffff };
 
-/* Bytes of the character at s (n >= 1); a byte that is not UTF-8 counts as a character. */
+/* Return the length of the character at s (n >= 1); a byte that is not UTF-8 counts as a
+ * character. */
 static uint32_t character_bytes(const char *s, size_t n)
 {
     int bytes = utf8_check((const uint8_t *)s, n);

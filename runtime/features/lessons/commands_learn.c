@@ -91,8 +91,8 @@ static void say_ticks(struct app *a, const struct chat_lesson *lesson)
     }
 }
 
-/* Tell other features about a rating. `noted` gets the places where they noted it, and their number
- * is returned. */
+/* Tell other features about a rating. List in `noted` where each of them noted it, and return the
+ * length of this list. */
 static unsigned note_rating(struct app *a, enum feature_rating rating,
                             const char *noted[FEATURES_MOST])
 {
@@ -120,7 +120,7 @@ static void say_noted(struct app *a, const char *const noted[], unsigned n)
     console_printf(a->setup.console, ")\n");
 }
 
-/* Return true if the command that was refused for lack of room is repeated. */
+/* Return true if this command repeats the one that was refused for lack of room. */
 static bool is_again(const struct app *a, bool good)
 {
     const struct lessons_state *l = lessons_of(&a->chat);

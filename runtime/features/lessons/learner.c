@@ -111,7 +111,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
 {
     size_t n = l->ewc.n;
 
-    /* In this form, NaN counts as poor quality. */
+    /* Because of the negation, NaN counts as poor quality. */
     if (!(quality >= l->rule.quality)) {
         return LEARNER_POOR;
     }
@@ -151,7 +151,7 @@ bool learner_yield(struct learner *l, const float *h, const float *e, float rise
     }
     /* To first order, a step of this size changes the margin by `rise`. */
     step = rise / square;
-    /* If the gradient is small, the step would be too long. */
+    /* A small gradient would make the step too long. */
     if (step * sqrtf(square) > LONGEST_YIELD) {
         step = LONGEST_YIELD / sqrtf(square);
     }

@@ -1,4 +1,4 @@
-/* The lessons' hooks of a start. */
+/* The hooks of lessons that run at a start. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
@@ -50,7 +50,7 @@ static void open_lessons(void *state, struct app *a)
 
 static void reset(void *state, struct chat *c)
 {
-    uint32_t room = ((struct lessons_state *)state)->room; /* keep the plan's room */
+    uint32_t room = ((struct lessons_state *)state)->room; /* keep the room that the plan gave */
 
     memset(state, 0, sizeof(struct lessons_state));
     ((struct lessons_state *)state)->room = room;

@@ -47,7 +47,7 @@ void micro_lora_apply(const struct micro_lora *m, float *h)
     }
 }
 
-/* Insert a logit into the list, whose order is from the best down. A full list loses its last
+/* Insert a logit into the list, which has the best logit first. A full list loses its last
  * entry. */
 static void insert(struct micro_lora_choice *c, uint32_t id, float logit)
 {
@@ -85,7 +85,7 @@ float micro_lora_slope(const struct micro_lora_head *head, float logit)
     if (head->cap == 0.0f) {
         return head->scale;
     }
-    /* Compute the derivative of cap tanh(x / cap) from the value. */
+    /* Compute the derivative of cap tanh(x / cap) from the function's value. */
     part = logit / head->cap;
     return head->scale * (1.0f - part * part);
 }
@@ -137,7 +137,7 @@ uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)
     for (uint32_t k = 0; k < c->n; k++) {
         sum += exp_f32(c->logits[k] - most);
     }
-    /* Take the first token at which the running sum exceeds the number. */
+    /* Take the first token at which the running sum exceeds `at` times the total. */
     at *= sum;
     for (uint32_t k = 0; k + 1 < c->n; k++) {
         at -= exp_f32(c->logits[k] - most);

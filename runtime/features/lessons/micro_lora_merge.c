@@ -12,7 +12,7 @@ enum { MOST = 2 * MICRO_LORA_MOST_RANK, SWEEPS = 12 };
 struct core {
     uint32_t n;
     float u[MOST][MOST]; /* u[j] is column j of the core during the rotations */
-    float v[MOST][MOST]; /* v[j] is column j of the rotations so far */
+    float v[MOST][MOST]; /* v[j] is column j of the product of the rotations so far */
 };
 
 size_t micro_lora_merge_floats(uint32_t dim)
@@ -91,7 +91,8 @@ static void decompose(struct core *k)
     }
 }
 
-/* Return the largest column that was not taken yet, and set it to zero. */
+/* Copy the longest column that was not taken yet to u, and its column of v to v. Set the core's
+ * column to zero, and return its length. */
 static float take_largest(struct core *k, float u[MOST], float v[MOST])
 {
     uint32_t best = 0;

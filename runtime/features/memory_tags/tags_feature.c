@@ -49,7 +49,7 @@ static void obey(struct chat *c, const struct memory_operation *o)
 void memory_tags_obey(struct chat *c, const struct memory_tags *tags)
 {
     if (!lessons_of(c)->learns ||
-        c->options->line.locked) { /* a locked line must not change anything permanently */
+        c->options->line.locked) { /* a locked serial line must not change anything permanently */
         return;
     }
     console_to_log(c->console, true);

@@ -68,8 +68,8 @@ static void see(void *experience, uint32_t position, const float *hidden)
     experience_see(experience, position, hidden);
 }
 
-/* Compute the session's tokens up to, but without, the one at index `to`. The policy sees the
- * hidden states of the question's tokens. */
+/* Compute the session's tokens before index `to`. The policy sees the hidden states of the
+ * question's tokens. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
@@ -203,7 +203,8 @@ static float measure(const struct chat *c, const struct generate_result *r)
     return (float)(r->new_tokens - 1) * (float)planned / took;
 }
 
-/* Return true if a reply repeats itself. Replies with a limit are not checked while they run. */
+/* Return true if a reply repeats itself. Check afterwards, because a reply with a limit on its
+ * tokens is not checked while it runs. */
 static bool repeats_itself(const struct session *s, const struct generate_result *r)
 {
     struct repetition repetition = { 0 };

@@ -14,7 +14,7 @@ struct presets_state {
 
 enum { PRESET_BYTES = 8192 /* the most bytes of a preset's text, in whole sectors */ };
 
-/* Replace lines that begin with # by blanks, unless they are inside a text. */
+/* Replace lines that begin with # by blanks, unless they begin inside quotes. */
 static void blank_comments(char *text)
 {
     bool quoted = false, begins = true, comment = false;

@@ -36,8 +36,8 @@ static bool is_small(const struct app *a)
     return n_parameters(&a->chat.session->model->image.header->params) < LEAST_PARAMETERS;
 }
 
-/* Return true if a grammar can constrain the next reply: memories are on, a grammar fits in memory,
- * none is in use, and there are no beams. */
+/* Return true if a grammar can constrain the next reply. For this, memories must be on, a grammar
+ * must fit in memory, no other grammar may be in use, and there may be no beams. */
 static bool may_hold(struct app *a, struct grammar_constraint *c)
 {
     return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&
@@ -56,10 +56,10 @@ static void let_choose(struct app *a, struct grammar_constraint *c)
                        "(nothing is kept: no sentence of yours says something new)\n");
         return;
     }
-    a->setup.options->reply.n = CHOICE_TOKENS; /* a tag that is cut would be useless */
+    a->setup.options->reply.n = CHOICE_TOKENS; /* a truncated tag would be useless */
     (void)chat_reply_aside(&a->chat, CHOICE, sizeof CHOICE - 1);
     a->setup.options->reply.n = n;
-    app_hold_to_actions(a); /* as before */
+    app_hold_to_actions(a); /* return to the constraint for actions, if any */
 }
 
 static void say_what_is_missing(struct app *a)
@@ -72,7 +72,7 @@ static void say_what_is_missing(struct app *a)
                               1000000));
 }
 
-/* ---- a larger one ---------------------------------------------------------------------------- */
+/* ---- a larger model -------------------------------------------------------------------------- */
 
 /* Constrain the next reply to whole tags if may_hold() allows it. Returns false if the reply is not
  * constrained. */
@@ -107,7 +107,7 @@ static enum command_result command_reflect(struct app *a, char *argument)
     holds = hold_tags(a, c);
     (void)chat_reply_aside(&a->chat, question, strlen(question));
     if (holds) {
-        app_hold_to_actions(a); /* as before */
+        app_hold_to_actions(a); /* return to the constraint for actions, if any */
     }
     return COMMAND_DONE;
 }

@@ -88,7 +88,7 @@ static void take_text(struct chat *c, struct choices *all, const char *text, siz
     }
 }
 
-/* Find sentences in the words of a person; the rest of a turn may be the result of an action. */
+/* Find sentences that the person wrote; the rest of a turn may be the result of an action. */
 static void find_choices(struct chat *c, struct choices *all)
 {
     const struct turns *t = &c->turns;

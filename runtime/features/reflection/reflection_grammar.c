@@ -14,8 +14,8 @@
 static const char begin_tag[] = "<|mem_store|>", end_tag[] = "<|mem_end|>";
 
 /* The first states are the text outside tags, the memory in a tag, and the places before and after
- * one byte of a memory. Then follows one state after each byte of the tags and of the namespaces'
- * names. */
+ * one byte of a memory. The states after these follow the bytes of the tags and of the namespaces'
+ * names, one state for each byte. */
 enum {
     TEXT,
     BODY,

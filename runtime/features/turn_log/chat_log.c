@@ -26,7 +26,7 @@ static void begin(void *state, struct feature_turn *t)
     turn_log_begin(&l->log, &turn);
 }
 
-/* Take the reply's text as it comes, without thoughts. */
+/* Pass on the reply's text as it comes, and log it unless it is a thought. */
 static void write_text(void *state, const char *text, size_t bytes)
 {
     struct turn_log_state *l = state;

@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct turn_log *l, const 
     va_end(args);
 }
 
-/* Write one whole character from the UTF-8 writer. */
+/* Write one whole character, which the UTF-8 writer passes. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
     struct turn_log *l = context;
