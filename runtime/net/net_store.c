@@ -276,7 +276,7 @@ static bool same_server(const struct net_file *a, const struct net_file *b)
     return a == b || (ip_addr_cmp(&a->ip, &b->ip) && a->address.port == b->address.port);
 }
 
-/* Give a job to a connection. Returns false if no connection has room now. */
+/* Give a job to a connection. Returns false if no connection can take it now. */
 static bool begin_job(struct net *n, struct net_job *j)
 {
     struct net_link *other = NULL;

@@ -211,7 +211,8 @@ static uint32_t bring(const struct walk *w, uint64_t hash)
     return to;
 }
 
-/* Find the walk's next block, in memory. Return KEPT_NONE if this block is not kept. */
+/* Find the walk's next block in memory, or read it from the file. Return KEPT_NONE if this block is
+ * not kept. */
 static uint32_t look(const struct walk *w)
 {
     uint64_t hash = hash_of(w);

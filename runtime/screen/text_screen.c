@@ -208,7 +208,7 @@ static void put_tab(struct text_screen *t)
     } while (t->at.column % TAB_COLUMNS != 0 && t->at.column < t->columns);
 }
 
-/* Most characters are ASCII and need no search. */
+/* Write a character. Most are ASCII, whose width needs no search. */
 static void put_other(struct text_screen *t, uint32_t code)
 {
     if (code > ' ' && code <= '~') {

@@ -131,7 +131,7 @@ static double log_of_sum(struct search *b, float max)
     return beams_log((double)s->model->kernels->exp_sum_f32(logits, vocab, max));
 }
 
-/* Add the candidates after a beam, from its logits, to the list of all candidates. */
+/* Add the candidates that continue a beam, from its logits, to the list of all candidates. */
 static enum err collect(struct search *b, uint32_t beam)
 {
     struct candidate own[CANDIDATES_MOST];
@@ -354,7 +354,8 @@ static void take_best(struct search *b)
 {
     bool better = b->n_live != 0 && b->length != 0;
 
-    /* At the limit a beam that continues competes with the best ended reply. */
+    /* At the limit, or if the context is full, a beam that continues competes with the best ended
+     * reply. */
     if (better && b->ended != 0) {
         better = b->result->end != BEAMS_ENDED && b->live[0].score / b->scored > b->best_score;
     }

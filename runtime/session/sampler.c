@@ -152,7 +152,7 @@ static void take_shares(float *shares, struct candidate *c, size_t n, size_t fir
 
 /* Return how many of the best candidates top_k, top_p and min_p leave, at least 1; they are in c[n
  * - 1], c[n - 2] ... from the best down. n >= 1. mass: the mass that top_k leaves; 0: not known
- * yet. Each filter keeps the candidate that crosses its limit, as llama.cpp does. */
+ * yet. top_p keeps the candidate that reaches its limit, as in llama.cpp. */
 static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
                                 size_t n, float mass, const struct kernels *k)
 {
@@ -171,7 +171,7 @@ static size_t filter_candidates(const struct sampler_params *p, float *logits, s
         if (i > 0 && shares[i % SHARES] < p->min_p) { /* the best candidate has e^0 = 1 */
             return i;
         }
-        /* top_p includes the candidate that reaches it. */
+        /* Include the candidate that reaches top_p. */
         sum += shares[i % SHARES];
         if (p->top_p < 1.0f && sum >= p->top_p * mass) {
             return i + 1;
@@ -291,8 +291,8 @@ static float guess_share(const struct sampler_guess *g, uint32_t id)
     return 0;
 }
 
-/* Pick by the part of p that exceeds q. If p and q differ only by rounding, nothing is left of
- * p: then pick by p. */
+/* Pick by the part of p that exceeds q. If p and q differ only by rounding, nothing is left of p:
+ * then pick the best candidate. */
 static uint32_t pick_rest(struct sampler *s, struct choice *c, float *rest,
                           const struct sampler_guess *g)
 {

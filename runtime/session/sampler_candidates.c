@@ -28,7 +28,7 @@ static bool candidate_before(const struct candidate *a, const struct candidate *
     return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
 }
 
-/* Put c into its place in heap (n): entry i is free, and the entries below i are in order. */
+/* Put c into its place in heap (n): entry i is free, and the subtrees below it are heaps. */
 static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
 {
     while (2 * i + 1 < n) {
@@ -74,10 +74,10 @@ static size_t collect_all(struct candidate *c, size_t n, const float *logits, ui
     return n;
 }
 
-/* If blocks are sorted by their maxima, the maximum of block number top_k + 1 is a lower
- * bound of logit number top_k + 1. Logits below the bound are dropped. More than top_k stay, so the
- * filters see that candidates were cut, and all sums stay the same. If maxima are equal,
- * the lower block comes first, like the lower id. 0: no such bound. */
+/* If blocks are sorted by their maxima, the maximum of block number top_k + 1 is a lower bound of
+ * logit number top_k + 1. Logits below the bound are dropped. More than top_k stay, so the filters
+ * see that candidates were cut, and all sums stay the same. If maxima are equal, the lower block
+ * comes first, like the lower id. Returns 0 if there is no such bound. */
 static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
                            const struct kernels *k)
 {
@@ -85,7 +85,7 @@ static size_t collect_best(struct candidate *c, const float *logits, uint32_t vo
     size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
     float least = 0;
 
-    /* Too many candidates, or too few blocks to leave blocks out. */
+    /* Do not search if top_k is 0 or too large, or if there are too few blocks to leave any out. */
     if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
         return 0;
     }
@@ -186,8 +186,9 @@ static size_t collect_from(struct candidate *c, size_t most, const struct candid
 }
 
 /* Without top_k, min_p limits the candidates by their logits, and top_p limits them as soon as the
- * logits above some value have the share of the mass that top_p names. *mass: mass of all logits,
- * if top_p needs it. Return 0 if more than half of the vocabulary would stay. */
+ * logits above some value have the share of the mass that top_p names. *mass becomes the mass of
+ * all logits, if top_p needs it. Return 0 if there is no limit, or if about half of the vocabulary
+ * or more would stay. */
 static size_t collect_likely(struct candidate *c, const float *logits, uint32_t vocab,
                              const struct sampler_params *p, float *mass, const struct kernels *k)
 {
@@ -232,7 +233,7 @@ size_t candidates_collect(struct candidate *c, const float *logits, uint32_t voc
     } else {
         n = collect_best(c, logits, vocab, p->top_k, k);
     }
-    /* Nothing limits the candidates: take all. */
+    /* Without a useful limit, take all candidates. */
     if (n == 0) {
         n = collect_all(c, 0, logits, 0, vocab, -FLT_MAX);
     }

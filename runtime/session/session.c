@@ -94,7 +94,8 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
     open_kv(s, setup);
     open_states(s);
     s->ids = arena_take(&m->arena, ARENA_SCRATCH, s->context * sizeof *s->ids);
-    /* A draft's text is never made: it shares the model's ids. */
+    /* A draft needs no scratch memory: it encodes no text, and its tokens are drawn in the
+     * model's. */
     if (!setup->draft) {
         s->scratch.bytes = scratch_bytes(&m->image);
         s->scratch.memory = arena_take(&m->arena, ARENA_SCRATCH, s->scratch.bytes);

@@ -224,8 +224,8 @@ static void learn_rate(struct speculative *s)
     }
 }
 
-/* Return the cost of n guesses, in passes over one token: fixed if the user asked for guesses,
- * otherwise in proportion to the nearest measured number. */
+/* Return the cost of n guesses, in passes over one token. A guess has a fixed cost if the user
+ * asked for guesses; otherwise the cost is in proportion to the nearest measured number. */
 static float cost_of(const struct speculative *s, uint32_t n)
 {
     if (!s->timed) {
@@ -269,8 +269,8 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
     }
 }
 
-/* Return the number of guesses with the most tokens per time: 1 + a + a^2 ... + a^n tokens in a
- * pass that costs 1 + cost_of(n). Return 0 if guesses do not save time. */
+/* Return the number of guesses with the most tokens per time: with a = rate, 1 + a + a^2 ... + a^n
+ * tokens in a pass that costs 1 + cost_of(n). Return 0 if guesses do not save time. */
 uint32_t speculative_length(const struct speculative *s, float rate)
 {
     float tokens = 1, power = 1, best = 1;

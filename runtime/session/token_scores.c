@@ -7,7 +7,8 @@
 
 enum { BLOCK = 256 /* logits that are copied at a time, because the kernel overwrites them */ };
 
-/* Insert a token in falling order of logits, which log_share holds for now; NaN comes last. */
+/* Insert a token in falling order of logits, which log_share holds for now. NaN is outside this
+ * order: later tokens do not pass it. */
 static void offer(struct token_scores *s, uint32_t *n, uint32_t most, uint32_t id, double logit)
 {
     uint32_t at = *n;

@@ -178,8 +178,8 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* Return true if an entry has clusters although its kind has none: then it was a file, and its
- * attributes are damaged. */
+/* Return true if an entry's name begins with ".", or if the entry has clusters although its kind
+ * has none: then it was a file, and its attributes are damaged. */
 static bool is_odd(const uint8_t *raw, bool is_long)
 {
     if (is_long)

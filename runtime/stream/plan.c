@@ -144,8 +144,8 @@ static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64
     plan->memory.pinned += plan_head_bytes(plan);
 }
 
-/* Return true if a token is faster by more than the error of the rates, and a chunk of a prompt
- * takes only a little longer, or a short reply saves the extra time. */
+/* Return true if a token is faster by more than the error of the rates, and if either a chunk of a
+ * prompt takes only a little longer or a short reply saves the extra time. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
     if (than->decode_ns == 0 ||

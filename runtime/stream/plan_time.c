@@ -192,8 +192,8 @@ static uint64_t chance_of_all(uint64_t missing, uint32_t n)
 }
 
 /* Return the time from the router to the end of the experts. Experts in the cache are computed
- * while the others arrive, and each of these once it is there. If an expert takes `one` to compute
- * and `read` to read, this is
+ * while the others arrive, and each of the others once it is there. If an expert takes `one` to
+ * compute and `read` to read, this is
  *
  *   max(computing, missing * read + one, read + missing * one)
  */

@@ -139,7 +139,7 @@ bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now)
     return true;
 }
 
-/* While the card is idle and a read is free, request the predicted experts. */
+/* Request the predicted experts, as long as reads and slots are free. */
 static void fetch_next(struct stream *s)
 {
     struct stream_experts *x = &s->experts;
@@ -311,7 +311,7 @@ void stream_experts_reset(struct stream *s)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Move the average towards the share of these tokens, by n_tokens / USE_TOKENS of the
+/* Move the average towards the expert's share of these tokens, by n_tokens / USE_TOKENS of the
  * difference. */
 static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens)
 {

@@ -89,7 +89,7 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* Flip the choice of one head, so that choices other than the defaults are tried, too. */
+/* Change the choice of one head, so that choices other than the defaults are tried, too. */
 static void explore(struct chat *c, uint8_t choice[POLICY_HEADS])
 {
     uint32_t turn = policy_of(c)->experience.totals.turns, round = turn / EXPLORED_TURNS;

@@ -195,14 +195,14 @@ static void practise(struct experience *e)
 
 void experience_settle(struct experience *e)
 {
-    /* A turn that was stopped teaches nothing. */
+    /* A turn without a result teaches nothing. */
     if (!can_rate(e)) {
         experience_forget(e);
         return;
     }
     e->open.quality = turn_quality(&e->signs);
     (void)patterns_add(&e->patterns, e->key, e->open.quality);
-    /* The oldest turn is dropped. */
+    /* If the list is full, this turn replaces the oldest. */
     e->turns[e->next] = e->open;
     e->next = (e->next + 1) % EXPERIENCE_TURNS;
     e->n += e->n < EXPERIENCE_TURNS;

@@ -190,10 +190,11 @@ bool policy_learn(struct policy *p, const struct trajectory *t, float rate)
     return true;
 }
 
-/* Return a low value after an undo. Otherwise each good sign raises the value. */
+/* Return 1 or 0 if a person rated the turn, or else a low value after an undo. Without both, each
+ * good sign raises the value. */
 float turn_quality(const struct turn_signs *signs)
 {
-    /* If a person rated the turn, only the rating counts. */
+    /* After a rating, the other signs do not count. */
     if (signs->good || signs->bad) {
         return signs->good && !signs->bad ? 1.0f : 0.0f;
     }
