@@ -154,8 +154,8 @@ static bool measures_late(const struct model *m, const struct model_setup *setup
            m->plan.residency != PLAN_STREAMED && m->plan.kv.n_spilled == 0;
 }
 
-/* Measure in memory that the plan leaves free, if that suffices. The measured passes overwrite the
- * model's work space. */
+/* Measure in memory that the plan leaves free, if that suffices. The measured passes use
+ * m->transformer and m->stream, which are restored afterwards. */
 static void measure_late(struct model *m, const struct model_setup *setup)
 {
     struct in_use {

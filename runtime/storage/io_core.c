@@ -49,7 +49,7 @@ static void submit_asked(struct io_core *c)
     }
 }
 
-/* Return finished requests. Return true if other requests are in flight. */
+/* Hand finished requests back to core 0. Return true if other requests are in flight. */
 static bool finish(struct io_core *c)
 {
     bool busy = false;

@@ -29,9 +29,9 @@ static uint64_t now(const struct transfer *t)
     return t->wire->millis(t->wire->context);
 }
 
-/* Request bytes again, but only once for the same place, because data that are already in flight
- * arrive first. The sender then sends a ping, and all bytes from there on; after the ping the place
- * may be requested again. */
+/* Request bytes again, but for the same place only after AGAIN_MS, because data that are already in
+ * flight arrive first. The sender then sends a ping, and all bytes from there on; after the ping
+ * the place may be requested again at once. */
 static void ask_again(struct transfer *t)
 {
     if (t->again_at != t->sink.at || now(t) - t->again_ms >= AGAIN_MS) {

@@ -224,7 +224,8 @@ struct blocks {
     unsigned tries, silences;
 };
 
-/* Take a block that came completely. Errors of the sink; ERR_RANGE: the file has fewer blocks. */
+/* Take a block that came completely. Returns the sink's errors, ERR_BAD_CHECKSUM if blocks are
+ * missing, or ERR_RANGE if the file has fewer blocks. */
 static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t number)
 {
     size_t bytes = (size_t)min_u64(n, b->left);
