@@ -174,6 +174,17 @@ static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
+/* Return the volume's sectors, or 0 if the fields contradict each other. mkfs.fat puts a number below
+ * 65,536 into the field of FAT16, and the other systems read it there. */
+static uint32_t fat32_total_sectors(const uint8_t *boot)
+{
+    uint32_t small = fat32_u16(boot + BPB_TOT_SEC16), large = fat32_u32(boot + BPB_TOT_SEC32);
+
+    if (small != 0 && large != 0 && small != large)
+        return 0;
+    return small != 0 ? small : large;
+}
+
 static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
 {
     const char *why = NULL;
@@ -184,12 +195,10 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
         why = "FAT32: BPB_RsvdSecCnt is zero";
     else if (boot[BPB_NUM_FATS] == 0 || boot[BPB_NUM_FATS] > 4)
         why = "FAT32: BPB_NumFATs is not 1 to 4";
-    else if (fat32_u16(boot + BPB_TOT_SEC16) != 0)
-        why = "FAT32: BPB_TotSec16 is not zero";
     else if (boot[BPB_MEDIA] != 0xf0 && boot[BPB_MEDIA] < 0xf8)
         why = "FAT32: BPB_Media is not a media descriptor";
-    else if (fat32_u32(boot + BPB_TOT_SEC32) == 0)
-        why = "FAT32: BPB_TotSec32 is zero";
+    else if (fat32_total_sectors(boot) == 0)
+        why = "FAT32: BPB_TotSec16 and BPB_TotSec32 do not give one size";
     else if (fat32_u32(boot + BPB_FAT_SZ32) == 0)
         why = "FAT32: BPB_FATSz32 is zero";
     else if (fat32_u16(boot + BPB_FS_VER) != 0)
@@ -219,7 +228,7 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
                                                         * others are not mirrors */
     uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
     uint64_t reserved = (uint64_t)fat32_u16(boot + BPB_RSVD_SEC_CNT) * scale;
-    uint64_t total = (uint64_t)fat32_u32(boot + BPB_TOT_SEC32) * scale;
+    uint64_t total = (uint64_t)fat32_total_sectors(boot) * scale;
     uint64_t fat_sectors = (uint64_t)fat32_u32(boot + BPB_FAT_SZ32) * scale;
     uint64_t meta = reserved + boot[BPB_NUM_FATS] * fat_sectors, clusters;
 

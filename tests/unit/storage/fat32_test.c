@@ -55,6 +55,11 @@ static void test_fields(void)
     volume_format();
     OK(mount() == ERR_OK && fs.why == NULL && fs.n_clusters == VOLUME_CLUSTERS,
        "a bare volume is mounted");
+    put_le(volume + 19, VOLUME_SECTORS, 2);
+    put_le(volume + 32, 0, 4);
+    OK(mount() == ERR_OK && fs.n_sectors == VOLUME_SECTORS, "a size in BPB_TotSec16 alone is read");
+    put_le(volume + 32, VOLUME_SECTORS, 4);
+    OK(mount() == ERR_OK && fs.n_sectors == VOLUME_SECTORS, "an equal size in both fields is read");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         volume_format();
         put_le(volume + cases[i].offset, cases[i].value, cases[i].bytes);
