@@ -17,7 +17,7 @@ static void add(struct machine *machine, char c)
 }
 
 /* Add a character in UTF-8. Line ends become blanks, so that all options are on one line. */
-static void add_byte(struct machine *machine, uint32_t c)
+static void add_character(struct machine *machine, uint32_t c)
 {
     if (c == '\n' || c == '\r' || c == '\t')
         c = ' ';
@@ -27,15 +27,56 @@ static void add_byte(struct machine *machine, uint32_t c)
         add(machine, (char)(0xc0 | c >> 6));
         add(machine, (char)(0x80 | (c & 0x3f)));
     } else {
-        add(machine, (char)(0xe0 | c >> 12));
+        add(machine, (char)(c < 0x10000 ? 0xe0 | c >> 12 : 0xf0 | c >> 18));
+        if (c >= 0x10000)
+            add(machine, (char)(0x80 | (c >> 12 & 0x3f)));
         add(machine, (char)(0x80 | (c >> 6 & 0x3f)));
         add(machine, (char)(0x80 | (c & 0x3f)));
+    }
+}
+
+/* A text file that is being read. It is in UTF-8, or in UTF-16 with a byte order mark, as some
+ * Windows programs save it. */
+struct text {
+    uint64_t n;        /* number of bytes so far */
+    uint32_t previous; /* the byte before */
+    uint32_t high;     /* the first half of a surrogate pair, or 0 */
+    bool is_wide;      /* UTF-16 */
+    bool is_big;       /* with the high byte first */
+};
+
+static void add_unit(struct machine *machine, struct text *t, uint32_t unit)
+{
+    bool is_high = unit >= 0xd800 && unit < 0xdc00;
+
+    if (t->high != 0 && unit >= 0xdc00 && unit < 0xe000)
+        unit += 0x10000 - 0xdc00 + ((t->high - 0xd800) << 10);
+    t->high = is_high ? unit : 0;
+    if (unit != 0 && !is_high)
+        add_character(machine, unit);
+}
+
+static void add_byte(struct machine *machine, struct text *t, uint8_t byte)
+{
+    uint32_t previous = t->previous;
+
+    t->n++;
+    t->previous = byte;
+    if (t->is_wide && t->n % 2 == 0) {
+        add_unit(machine, t, t->is_big ? previous << 8 | byte : (uint32_t)byte << 8 | previous);
+    } else if (t->n == 2 && (previous ^ byte) == 1 && (previous & byte) == 0xfe) {
+        t->is_wide = true;
+        t->is_big = byte == 0xff;
+        machine->args[--machine->args_bytes] = '\0'; /* the mark's first byte is not text */
+    } else if (!t->is_wide && byte != '\0') {
+        add(machine, (char)(byte == '\n' || byte == '\r' ? ' ' : byte));
     }
 }
 
 static bool read_file(struct machine *machine, struct efi_file *root, const uint16_t *name)
 {
     struct efi_file *file;
+    struct text text = { 0 };
     uint8_t bytes[256];
     uint64_t n = 0;
 
@@ -45,8 +86,8 @@ static bool read_file(struct machine *machine, struct efi_file *root, const uint
         n = sizeof bytes;
         if (efi_failed(EFI_CALL(file->read(file, &n, bytes))))
             break;
-        for (uint64_t i = 0; i < n && bytes[i] != '\0'; i++) /* the file is in UTF-8 already */
-            add(machine, (char)(bytes[i] == '\n' || bytes[i] == '\r' ? ' ' : bytes[i]));
+        for (uint64_t i = 0; i < n; i++)
+            add_byte(machine, &text, bytes[i]);
     } while (n != 0 && machine->args_bytes < sizeof machine->args);
     (void)EFI_CALL(file->close(file));
     return true;
@@ -101,7 +142,7 @@ static void read_options(struct machine *machine, const struct efi_loaded_image 
     if (n != 0 && machine->args_bytes != 0)
         add(machine, ' ');
     for (size_t i = after_name(units, n); i < n; i++)
-        add_byte(machine, units[i]);
+        add_character(machine, units[i]);
 }
 
 void efi_options_read(struct machine *machine)

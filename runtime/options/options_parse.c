@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/text/nearest.h"
+#include "runtime/text/utf8.h"
 
 /* Options that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
  * in * matches every name that begins with the part before the *. Names with a point belong to
@@ -88,6 +89,8 @@ struct written_option {
     bool too_long;   /* the value is longer than any option allows */
     bool open_quote; /* the value has no closing quote */
 };
+
+static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 static bool is_space(char c)
 {
@@ -218,6 +221,12 @@ static enum err parse(struct options *o, const char *args, const struct preset *
 
         if (is_space(*args)) {
             args++;
+            continue;
+        }
+        /* Windows programs put a byte order mark in front of the file of options. A firmware may
+         * put its own options before it. */
+        if (strncmp(args, byte_order_mark, UTF8_MARK_BYTES) == 0) {
+            args += UTF8_MARK_BYTES;
             continue;
         }
         args = read_option(args, &w, o->value);

@@ -12,9 +12,11 @@ static struct {
     struct efi_file_system system;
     struct efi_file root, file;
     const char *beside,
-        *at_root;     /* contents of EFI/BOOT/ingot.txt and of ingot.txt; NULL: there is none */
-    const char *open; /* bytes that are still to be read */
-    bool broken;      /* reads fail */
+        *at_root;        /* contents of EFI/BOOT/ingot.txt and of ingot.txt; NULL: there is none */
+    size_t beside_bytes; /* its length; 0: up to a NUL */
+    const char *open;    /* bytes that are still to be read */
+    size_t left;         /* their number */
+    bool broken;         /* reads fail */
     int n_open;
 } volume;
 
@@ -34,6 +36,9 @@ static efi_status EFI_API open_file(struct efi_file *folder, struct efi_file **f
     volume.open = is_name(name, "\\EFI\\BOOT\\ingot.txt") ? volume.beside
                   : is_name(name, "\\ingot.txt")          ? volume.at_root
                                                           : NULL;
+    volume.left = volume.open == NULL                                        ? 0
+                  : volume.open == volume.beside && volume.beside_bytes != 0 ? volume.beside_bytes
+                                                                             : strlen(volume.open);
     *file = &volume.file;
     volume.n_open += volume.open != NULL;
     return volume.open != NULL ? EFI_SUCCESS : EFI_ERROR_BIT | 14;
@@ -49,14 +54,14 @@ static efi_status EFI_API close_file(struct efi_file *file)
 /* Seven bytes at a time. */
 static efi_status EFI_API read_file(struct efi_file *file, uint64_t *bytes, void *to)
 {
-    size_t n = strlen(volume.open);
+    size_t n = volume.left < 7 ? volume.left : 7;
 
     (void)file;
     if (volume.broken)
         return FAKE_ERROR;
-    n = n < 7 ? n : 7;
     memcpy(to, volume.open, n);
     volume.open += n;
+    volume.left -= n;
     *bytes = n;
     return EFI_SUCCESS;
 }
@@ -116,6 +121,34 @@ static void test_file(void)
     OK(reads(""), "a file that cannot be read gives no option");
 }
 
+static void power_up_wide(const char *bytes, size_t n)
+{
+    power_up(bytes, NULL);
+    volume.beside_bytes = n;
+}
+
+/* Files that Notepad saves as "UTF-16". */
+static void test_wide_file(void)
+{
+    static const char little[] = "\xff\xfet\0e\0m\0p\0=\0"
+                                 "0\0\r\0\n\0\xe4\0\xac\x20\x3d\xd8\0\xde",
+                      big[] = "\xfe\xff\0n\0=\0"
+                              "4",
+                      odd[] = "\xff\xfen\0=";
+
+    power_up_wide(little, sizeof little - 1);
+    OK(reads("temp=0  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "UTF-16 becomes UTF-8: '%s'",
+       machine.args);
+    power_up_wide(big, sizeof big - 1);
+    OK(reads("n=4"), "so does UTF-16 with the high byte first: '%s'", machine.args);
+    power_up_wide(odd, sizeof odd - 1);
+    OK(reads("n"), "a half unit at the end is dropped: '%s'", machine.args);
+    power_up_wide(little, 2);
+    OK(reads(""), "a mark alone gives no option");
+    power_up_wide("n=4\0 ids", 8);
+    OK(reads("n=4 ids"), "NULs in the file are left out: '%s'", machine.args);
+}
+
 static void test_load_options(void)
 {
     static const uint16_t plain[] = u"temp=0 \u00e4\u20ac",
@@ -157,6 +190,7 @@ static void test_length(void)
 int main(void)
 {
     test_file();
+    test_wide_file();
     test_load_options();
     test_length();
     return tap_done();
