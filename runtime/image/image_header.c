@@ -309,7 +309,9 @@ enum err image_check_header(struct image *img, const struct ingot_header *h, uin
 
     memset(img, 0, sizeof *img);
     if (file_bytes < sizeof *h) {
-        return REFUSE(img, ERR_TRUNCATED, "the file has %u bytes, less than a header",
+        return REFUSE(img, ERR_TRUNCATED,
+                      "the file has %u bytes, less than a header: copy it again, or make it with "
+                      "`ingot pack`",
                       (unsigned)file_bytes);
     }
     e = check_identity(img, h);

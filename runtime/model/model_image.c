@@ -72,8 +72,9 @@ static enum err open_header(struct model *m, const struct model_setup *setup)
     const void *at;
     enum err error;
 
-    if (m->file->bytes < INGOT_PAGE) {
-        return model_refuse(m, ERR_TRUNCATED, "");
+    if (m->file->bytes < INGOT_PAGE) { /* there is no whole header, so none is read */
+        error = image_check_header(&m->image, NULL, m->file->bytes);
+        return model_refuse(m, error, m->image.error_message);
     }
     if (arena_reserve(&m->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
         return model_refuse(m, ERR_NO_SPACE, "");

@@ -398,8 +398,8 @@ static enum err fat32_next_model(struct fat32_directory *dir, struct fat32_entry
     enum err e;
 
     while ((e = fat32_next_entry(dir, out)) == ERR_OK) {
-        bool is_apple_double = out->name[0] == '.' && out->name[1] == '_';
-        if (!out->is_directory && !is_apple_double && fat32_is_model_name(out->name))
+        if (!out->is_directory && !fat32_is_apple_double(out->name) &&
+            fat32_is_model_name(out->name))
             return ERR_OK;
     }
     return e;

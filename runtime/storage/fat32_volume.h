@@ -99,6 +99,13 @@ static inline uint64_t fat32_u64(const uint8_t *p)
 /* Return true if two names are equal, ignoring case. */
 bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
+/* Return true for the name of an AppleDouble file. macOS puts such a file, with attributes, beside
+ * each file that it copies to FAT or exFAT. */
+static inline bool fat32_is_apple_double(const char *name)
+{
+    return name[0] == '.' && name[1] == '_';
+}
+
 /* Return true if the sector is a boot sector of any FAT, and not a partition table; both end in 55
  * AA. */
 bool fat32_is_boot_sector(const uint8_t *boot);

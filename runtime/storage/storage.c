@@ -202,8 +202,10 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
                             places[device->kind].what, name);
     }
     if (e == ERR_NOT_FOUND) {
-        return storage_fail(s, e, "the %s has no model: put an .ingot file into its folder models/",
-                            places[device->kind].what);
+        return storage_fail(
+            s, e,
+            "the %s has no model: make an .ingot file with `ingot pack` and copy it into the folder models/",
+            places[device->kind].what);
     }
     if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* the message about the file is set already */
         return e;

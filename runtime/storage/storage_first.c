@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flash_image/format/format.h"
+#include "runtime/storage/fat32_volume.h"
 #include "runtime/storage/file_mark.h"
 #include "runtime/text/format_text.h"
 
@@ -64,20 +65,32 @@ static void log_models(struct storage *s, unsigned n)
     }
 }
 
-/* Return true if a name ends with ".gguf", in either case. */
-static bool is_gguf(const char *name)
+/* Models of other programs. */
+static const struct {
+    const char *end, *what, *source;
+} others[] = {
+    { ".gguf", "a GGUF file", "it" },
+    { ".safetensors", "a safetensors file", "its whole folder" },
+};
+
+/* Return true if a name ends with `end`, in either case. */
+static bool ends_with(const char *name, const char *end)
 {
-    static const char end[] = ".gguf";
-    size_t n = strlen(name), m = sizeof end - 1;
+    size_t n = strlen(name), m = strlen(end);
 
-    for (size_t i = 0; n > m && i < m; i++) {
-        char c = name[n - m + i];
+    return n > m && fat32_names_equal(name + n - m, m, end, m);
+}
 
-        if ((c >= 'A' && c <= 'Z' ? c + 0x20 : c) != end[i]) {
-            return false;
+/* Return the index in others[] of a file's kind, or -1. */
+static int other_of(const struct fat32_entry *entry)
+{
+    for (int i = 0; i < (int)(sizeof others / sizeof others[0]); i++) {
+        if (!entry->is_directory && !fat32_is_apple_double(entry->name) &&
+            ends_with(entry->name, others[i].end)) {
+            return i;
         }
     }
-    return n > m;
+    return -1;
 }
 
 /* Log files of a folder that are models for other programs. Returns true if there is such a file;
@@ -89,15 +102,18 @@ static bool name_others(struct storage *s, const char *folder)
     unsigned n = 0;
 
     while (e == ERR_OK && n < NAMED_FILES && (e = fat32_next_entry(&dir, &s->entry)) == ERR_OK) {
-        if (s->entry.is_directory || !is_gguf(s->entry.name)) {
+        int kind = other_of(&s->entry);
+
+        if (kind < 0) {
             continue;
         }
         if (n++ == 0) {
-            (void)storage_fail(
-                s, ERR_NOT_FOUND,
-                "%s%s%.80s is a GGUF file, which a board does not read: make an .ingot file of "
-                "it with `ingot pack` and copy that to models/",
-                folder, folder[0] == '\0' ? "" : "/", s->entry.name);
+            (void)
+                storage_fail(s, ERR_NOT_FOUND,
+                             "%s%s%.80s is %s, which a board does not read: make an .ingot file of "
+                             "%s with `ingot pack` and copy that to models/",
+                             folder, folder[0] == '\0' ? "" : "/", s->entry.name, others[kind].what,
+                             others[kind].source);
             storage_say(s, "storage: %s", s->error_message);
         }
     }

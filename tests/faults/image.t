@@ -65,7 +65,7 @@ rows = [
     ("no file system", "blank", "", ["no FAT32 partition", "make card"]),
     ("no such model", make_card("fault-good.img", GOOD), "model=nothing", ["nothing", "models/"]),
     ("cut short", variant("short", lambda d: d[:len(d) // 2]), "", ["cut short", "copy it again"]),
-    ("cut in the header", variant("tiny", lambda d: d[:700]), "", ["shorter", "copy it again"]),
+    ("cut in the header", variant("tiny", lambda d: d[:700]), "", ["700 bytes, less than a header", "copy it again"]),
     ("not an ingot", variant("magic", flip(0)), "", ["not an .ingot file", "ingot pack"]),
     ("flipped header", variant("header", flip(100)), "", ["header"]),
     ("unknown version", variant("version", put(8, "<I", 99), True), "", ["version"]),

@@ -54,16 +54,42 @@ static void test_first(void)
     put_begin(100, INGOT_MAGIC, 8);
     OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) && !logged("ignored", ""),
        "a model is not ignored");
-    put_card(false);
-    {
-        static const uint16_t name[] = { 'm', '.', 'G', 'G', 'U', 'F' };
+}
 
-        volume_entries = 2; /* after notes and models */
-        volume_add_long(name, 6, volume_checksum("M       GGU"));
-        volume_add("M       GGU", 0x20, 100, 512);
-    }
-    OK(find("") == ERR_BAD_MAGIC && says("m.GGUF is a GGUF file", "ingot pack"),
+/* Add a file to the root folder. */
+static void put_root(const char *text, const char *name83)
+{
+    uint16_t name[40];
+    unsigned n = 0;
+
+    for (; text[n] != '\0'; n++)
+        name[n] = (uint8_t)text[n];
+    volume_add_long(name, n, volume_checksum(name83));
+    volume_add(name83, 0x20, 100, 512);
+}
+
+/* Models of other programs, on a card without an .ingot file. */
+static void test_others(void)
+{
+    start_over();
+    attach(&card.dev);
+    put_card(false);
+    volume_entries = 2; /* after notes and models */
+    OK(find("") == ERR_NOT_FOUND && says("has no model", "`ingot pack`") && says("models/", ""),
+       "a card without a model: %s", storage.error_message);
+    put_root("._m.GGUF", "_M~1    GGU");
+    OK(find("") == ERR_NOT_FOUND && says("has no model", "`ingot pack`"),
+       "what macOS puts beside a file is not taken for it: %s", storage.error_message);
+    put_root("m.GGUF", "M       GGU");
+    OK(find("") == ERR_BAD_MAGIC && strncmp(storage.error_message, "m.GGUF", 6) == 0 &&
+           says("m.GGUF is a GGUF file", "ingot pack"),
        "a file of another format is named: %s", storage.error_message);
+    put_card(false);
+    volume_entries = 2;
+    put_root("model.SafeTensors", "MODEL   SAF");
+    OK(find("") == ERR_BAD_MAGIC &&
+           says("model.SafeTensors is a safetensors file", "its whole folder with `ingot pack`"),
+       "so is one of a Hugging Face folder: %s", storage.error_message);
 }
 
 /* A folder of thousands of files that are not models; each step to the next name reads all of
@@ -93,6 +119,7 @@ static void test_many(void)
 int main(void)
 {
     test_first();
+    test_others();
     test_many();
     return tap_done();
 }
