@@ -90,7 +90,7 @@ endif
 # models with the same name do not collide.
 ifeq ($(firstword $(MODEL_KIND)),pack)
 PACKED := $(O)/models/$(word 2,$(MODEL_KIND))
-MODEL_NAME := $(shell basename -- "$$(realpath -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
+MODEL_NAME := $(shell basename -- "$$(realpath -s -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
 MODEL_FILE := $(PACKED)/$(MODEL_NAME).ingot
 MODEL_READY := $(PACKED)/packed
 else ifneq ($(PUBLISHED),)

@@ -14,7 +14,7 @@ wrong() {
 }
 
 pack() {
-    printf 'pack %s\n' "$(realpath -- "$model" | cksum | tr ' ' -)"
+    printf 'pack %s\n' "$(realpath -s -- "$model" | cksum | tr ' ' -)"
     exit 0
 }
 

@@ -157,8 +157,23 @@ static void count_save(struct card_models *m, const struct image *img)
 
 /* ---- one model ------------------------------------------------------------------------------- */
 
+/* Return the last part of a path, without slashes at its end. */
+static const char *last_part(const char *path, size_t *bytes)
+{
+    size_t n = strlen(path);
+    const char *slash;
+
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    slash = memrchr(path, '/', n);
+    *bytes = n - (slash != NULL ? (size_t)(slash + 1 - path) : 0);
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* Make the name "models/NAME.ingot" for a path: NAME is the name of the file, without .gguf or
- * .bin, or of the folder. Returns false if the path does not exist. */
+ * .bin, or of the folder. A link keeps its own name, because the names in the cache of Hugging Face
+ * are links to files that are named by their hashes. Returns false if the path does not exist. */
 static bool card_name(const char *path, char *name, size_t bytes)
 {
     static const char *const known[] = { ".gguf", ".bin", ".ingot" };
@@ -169,8 +184,10 @@ static bool card_name(const char *path, char *name, size_t bytes)
     if (whole == NULL) {
         return false;
     }
-    base = strrchr(whole, '/') + 1;
-    n = strlen(base);
+    base = last_part(path, &n);
+    if (strspn(base, ".") >= n) { /* "." or ".." */
+        base = last_part(whole, &n);
+    }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         size_t k = strlen(known[i]);
 

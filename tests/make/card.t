@@ -139,6 +139,8 @@ with alone_with(PLAIN):
     card(PLAIN, "SAVE=0", lambda f: "saves/chat.sav" not in f, MODEL=other, SAVE=0)
     card(PLAIN, "KV=", lambda f: len(f.get("ingot.kv", b"")) == 2 << 20, MODEL=other, SAVE=0, KV=2)
     card(PLAIN, "a Hugging Face folder", models_are(packed(demo, "demo.ingot")), MODEL=demo)
+    os.symlink(demo, os.path.join(HERE, "linked"))
+    card(PLAIN, "a link keeps its own name", models_are(packed(demo, "linked.ingot")), MODEL=os.path.join(HERE, "linked"))
     llama2c = os.path.join(os.environ.get("INGOT_ASSETS", ""), "llama2c/stories260K.v1.bin")
     if os.path.exists(llama2c):
         card(PLAIN, "a llama2.c checkpoint", models_are(packed(llama2c, "stories260K.v1.ingot")),
@@ -260,6 +262,15 @@ with alone_with(WITH_IMAGE):
            "the card has the image")
     good, text = fsck(image_of(WITH_IMAGE))
     tap.ok(good, "fsck.fat finds no fault", text)
+    # The names of the cache of Hugging Face are links to files that are named by their hashes.
+    os.makedirs(os.path.join(HERE, "snapshots"), exist_ok=True)
+    link, folder = os.path.join(HERE, "snapshots/tiny-Q8_0.ingot"), os.path.join(HERE, "snapshots/folder")
+    for to, at in ((one, link), (demo, folder)):
+        with contextlib.suppress(FileExistsError):
+            os.symlink(to, at)
+    for path, name in ((link, "tiny-Q8_0"), (folder + "/", "folder"), (demo + "/", "demo"), (demo + "/.", "demo"), (demo + "/../demo//", "demo")):
+        status, text = ingot(PLAIN, path, "--save", "0", "-o", "link.img")
+        tap.ok(status == 0 and f"with {name}.ingot" in text, f"ingot card {os.path.relpath(path, HERE)}: the model is called {name}", text)
     status, text = ingot(WITH_IMAGE, one, "-o", "card.img", "--size", "128M")
     tap.ok(status == 0 and os.path.getsize(image) == 128 << 20, "--size", text)
     os.unlink(image_of(WITH_IMAGE))
