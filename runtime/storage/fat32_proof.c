@@ -65,6 +65,14 @@ static enum err check_fat(struct fat32_proof *p, uint8_t media)
     return ERR_OK;
 }
 
+/* fsck.vfat -a leaves this damage as it is. */
+static enum err copy_differs(struct fat32 *fs)
+{
+    return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                      "the boot sector and its copy differ: nothing is written to the file system "
+                      "until fsck.vfat -r has copied the original to the backup on a computer");
+}
+
 static enum err check_fat32(struct fat32_proof *p)
 {
     struct fat32 *fs = p->fs;
@@ -82,7 +90,7 @@ static enum err check_fat32(struct fat32_proof *p)
         /* Compare all bytes except those that some tools set in only one sector. */
         if (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
             memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0)
-            return fat32_damaged(fs, "the boot sector and its copy differ");
+            return copy_differs(fs);
     }
     return check_fat(p, boot[BPB_MEDIA]);
 }
