@@ -11,6 +11,7 @@ enum {
     MBR_TABLE = 446,
     MBR_ENTRY = 16,
     MBR_ENTRIES = 4,
+    MBR_SIGNATURE = 510,
     MBR_TYPE = 4,
     MBR_START = 8,
     MBR_SECTORS = 12,
@@ -18,6 +19,10 @@ enum {
     TYPE_FAT32_LBA = 0x0c,
     TYPE_EXFAT = 0x07, /* also used for NTFS */
     TYPE_GPT = 0xee,
+    TYPE_EXTENDED_CHS = 0x05,
+    TYPE_EXTENDED_LBA = 0x0f,
+    TYPE_EXTENDED_LINUX = 0x85,
+    LOGICAL_MOST = 64, /* the most logical partitions that are looked at */
 };
 
 enum { /* the header, byte offsets */
@@ -314,6 +319,53 @@ static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * M
             bound(out, &p);
 }
 
+static bool is_extended_type(uint8_t type)
+{
+    return type == TYPE_EXTENDED_CHS || type == TYPE_EXTENDED_LBA || type == TYPE_EXTENDED_LINUX;
+}
+
+/* List a logical partition, whose entry counts from `table`. */
+static void add_logical(const struct fat32 *fs, const uint8_t *entry, uint64_t table,
+                        uint32_t block, struct partitions *out)
+{
+    uint32_t first = fat32_u32(entry + MBR_START);
+    struct partition p = place(fs, table + first, fat32_u32(entry + MBR_SECTORS), block);
+
+    p.is_fat32 = is_fat32_type(entry[MBR_TYPE]);
+    if (entry[MBR_TYPE] == 0 || first == 0 || p.sector == 0)
+        return;
+    if (out->n < PARTITIONS_MOST)
+        out->list[out->n++] = p;
+    bound(out, &p);
+}
+
+/* List the logical partitions of the extended partition at LBA `start`. Each has a table of its
+ * own, whose second entry names the next table and counts from `start`. A table that cannot be read
+ * ends the list; only ERR_TIMEOUT is returned, because a silent device is not asked again. */
+static enum err list_logical(struct fat32 *fs, uint64_t start, uint32_t block,
+                             struct partitions *out)
+{
+    uint32_t at = 0, next = 0;
+    uint8_t entries[2 * MBR_ENTRY];
+    const uint8_t *sector;
+
+    for (unsigned i = 0; i < LOGICAL_MOST && (i == 0 || next > at); i++) {
+        struct partition own = { .sector = lba_sector(fs, start + next, block) };
+        enum err e = own.sector == 0 ? ERR_NOT_FOUND : fat32_fetch_sector(fs, own.sector, &sector);
+
+        if (e != ERR_OK || sector[MBR_SIGNATURE] != 0x55 || sector[MBR_SIGNATURE + 1] != 0xaa)
+            return e == ERR_TIMEOUT ? e : ERR_OK;
+        memcpy(entries, sector + MBR_TABLE, sizeof entries); /* the buffer will be reused */
+        at = next;
+        bound(out, &own); /* no partition reaches over the table */
+        add_logical(fs, entries, start + at, block, out);
+        next = 0;
+        if (is_extended_type(entries[MBR_ENTRY + MBR_TYPE]))
+            next = fat32_u32(entries + MBR_ENTRY + MBR_START);
+    }
+    return ERR_OK;
+}
+
 static void note_types(const uint8_t table[MBR_ENTRIES * MBR_ENTRY], struct partitions *out)
 {
     for (unsigned i = 0; i < MBR_ENTRIES; i++)
@@ -342,6 +394,9 @@ enum err partitions_find(struct fat32 *fs, struct partitions *out)
      * damaged. An MBR does not say which blocks it counts, so try the blocks of a disk from which
      * it may have been copied last. */
     mbr_list(fs, table, block, false, out);
+    for (unsigned i = 0; i < MBR_ENTRIES && e == ERR_OK; i++)
+        if (is_extended_type(table[i * MBR_ENTRY + MBR_TYPE]))
+            e = list_logical(fs, fat32_u32(table + i * MBR_ENTRY + MBR_START), block, out);
     mbr_list(fs, table, other_block(block), true, out);
     return e;
 }

@@ -30,7 +30,7 @@ struct partitions {
 };
 
 /* List the partitions that may hold a volume. All types are listed, because the boot sector
- * decides; types of FAT32, exFAT and NTFS come first. If an MBR has an entry for a GPT, the GPT is
+ * decides; types of FAT32, exFAT and NTFS come first, and logical partitions last. If an MBR has an entry for a GPT, the GPT is
  * read or, if its header is damaged, the copy at the device's end. LBAs count the device's blocks
  * or, if that finds nothing, blocks of the disk from which the table may have been copied. If two
  * tables differ about a partition, the shorter length is used. ERR_BAD_FILESYSTEM: both copies of

@@ -216,6 +216,52 @@ static void test_gpt(void)
        "an entry that ends before it begins allows no file: %s", fs.why);
 }
 
+/* Logical partitions, each with a table in front that names the next table. */
+static void put_logical(uint32_t where, uint8_t type, uint32_t first, uint32_t n, uint32_t next)
+{
+    uint8_t *at = disk + where * 512;
+
+    memset(at, 0, 512);
+    at[446 + 4] = type;
+    put_le(at + 446 + 8, first, 4);
+    put_le(at + 446 + 12, n, 4);
+    at[462 + 4] = next != 0 ? 0x05 : 0;
+    put_le(at + 462 + 8, next, 4);
+    at[510] = 0x55;
+    at[511] = 0xaa;
+}
+
+static void test_logical(void)
+{
+    static const uint8_t types[] = { 0x05, 0x0f, 0x85 };
+
+    for (size_t i = 0; i < sizeof types; i++) {
+        make_disk();
+        put_entry(0, types[i], 12, DISK_SECTORS - 12);
+        put_logical(12, 0x83, 2, 4, 16);
+        put_logical(28, 0x0c, START - 28, VOLUME_SECTORS, START + VOLUME_SECTORS - 12);
+        put_logical(START + VOLUME_SECTORS, 0x83, 2, 4, 0);
+        OK(mount() == ERR_OK && fs.first_sector == START && open_file("models/far.ing") == ERR_OK,
+           "the second logical partition of type 0x%02x is mounted: %s", types[i],
+           fs.why != NULL ? fs.why : "");
+        OK(fs.sealed == NULL && fs.end_sector == START + VOLUME_SECTORS, "it ends where it ends");
+    }
+    put_logical(28, 0x0c, START - 28, VOLUME_SECTORS + 100, START + VOLUME_SECTORS - 12);
+    OK(mount() == ERR_OK && fs.end_sector == START + VOLUME_SECTORS,
+       "it does not reach over the next table");
+    put_logical(28, 0x0c, START - 28, 0, 16);
+    OK(mount() == ERR_OK && fs.sealed != NULL, "tables in a circle end, and no length is noticed");
+    put_logical(12, 0x83, 2, 4, DISK_SECTORS);
+    OK(mount() == ERR_NO_FILESYSTEM && why_has("0x85"), "a table beyond the disk: %s", fs.why);
+    put_logical(12, 0x83, 2, 4, 16);
+    disk[28 * 512 + 510] = 0;
+    OK(mount() == ERR_NO_FILESYSTEM, "a table without a signature is none: %s", fs.why);
+    fake.fail_sector = 28;
+    fake.fail_times = 1000;
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_NO_FILESYSTEM && why_has("0x85"),
+       "a table that cannot be read: %s", fs.why);
+}
+
 /* Large lengths come from the disk and overflow nothing. */
 static void test_large(void)
 {
@@ -235,6 +281,7 @@ int main(void)
     test_lengths();
     test_gpt();
     test_many();
+    test_logical();
     test_large();
     return tap_done();
 }
