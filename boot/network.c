@@ -39,8 +39,9 @@ static struct network {
     uint64_t counted;                                     /* ticks when `lines` last grew */
     struct platform_clock *clock;                         /* clock whose date is set */
     const char *time;                                     /* time=; NULL if no server is asked */
-    const char *troubled; /* the logged reason why the link or the name is not used */
-    bool dated, failed;   /* the log already has the server's date, or says that there is none */
+    char troubled[NET_TROUBLE_BYTES]; /* the logged reason why the link, the address or the name is
+                                       * not used; "": nothing is wrong */
+    bool dated, failed; /* the log already has the server's date, or says that there is none */
 } network;
 
 /* ---- the platform's network, which comes from the board ---- */
@@ -415,17 +416,23 @@ static bool say_address(void)
     return true;
 }
 
-/* Log once why the link or the name is not used. */
+/* Log once why the link, the address or the name is not used. */
 static bool say_trouble(void)
 {
+    struct network *n = &network;
     const char *why = board_network.trouble != NULL ? board_network.trouble() : NULL;
 
-    why = why != NULL ? why : net_trouble(network.net);
-    if (why == NULL || why == network.troubled) {
+    why = why != NULL ? why : net_trouble(n->net);
+    if (why == NULL) {
+        n->troubled[0] = '\0';
         return false;
     }
-    network.troubled = why;
-    console_log(network.console, "warning: %s", why);
+    if (strncmp(why, n->troubled, sizeof n->troubled - 1) == 0 || !may_log(n)) {
+        return false;
+    }
+    n->lines--;
+    (void)format_text(n->troubled, sizeof n->troubled, "%s", why);
+    console_log(n->console, "warning: %s", why);
     return true;
 }
 

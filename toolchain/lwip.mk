@@ -13,8 +13,8 @@ LWIP_PARTS := $(addprefix src/,$(addsuffix .c,netif/ethernet apps/mdns/mdns \
 $(LWIP)/src/include/lwip/init.h:
 	$(Q)toolchain/fetch_source.sh lwip $(LWIP)
 
-LWIP_MADE_OF := $(LWIP)/src/include/lwip/init.h toolchain/lwip.mk $(wildcard runtime/net/lwip/*.h runtime/net/lwip/*/*.h)
-LWIP_INCLUDE := -Iruntime/net/lwip -isystem $(LWIP)/src/include
+LWIP_MADE_OF := $(LWIP)/src/include/lwip/init.h toolchain/lwip.mk $(wildcard $(addprefix runtime/net/lwip/,*.h */*.h */*/*.h))
+LWIP_INCLUDE := -Iruntime/net/lwip -Iruntime/net/lwip/instead -isystem $(LWIP)/src/include
 
 LLHTTP ?= /usr/share/llhttp
 LLHTTP_INCLUDE ?= /usr/share/include/llhttp

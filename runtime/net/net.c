@@ -12,13 +12,20 @@
 #include <lwip/init.h>
 #include <lwip/memp.h>
 #include <lwip/mld6.h>
+#include <lwip/prot/dhcp.h>
 #include <lwip/stats.h>
 #include <lwip/sys.h>
 #include <lwip/timeouts.h>
 
 #include "runtime/text/format_text.h"
 
-enum { LINK_MS = 500, FRAMES_A_POLL = 32, NAME_TTL = 120 };
+enum {
+    LINK_MS = 500,
+    FRAMES_A_POLL = 32,
+    NAME_TTL = 120,
+    ARP_SENDER = 8, /* offset of the sender's addresses in an ARP packet: 6 bytes and 4 bytes */
+    CONFLICT_MS = 600 * 1000, /* time after which a conflict that is not seen again is over */
+};
 
 /* lwIP passes no context when it asks for the time and for random numbers. */
 static struct net *at_work;
@@ -71,12 +78,43 @@ static err_t start_netif(struct netif *netif)
     return ERR_OK;
 }
 
+/* Return the address that this board has, or that DHCP gives it if nobody else has it. */
+static ip4_addr_t own_address(const struct net *n)
+{
+    const struct dhcp *dhcp = netif_dhcp_data(&n->netif);
+
+    return dhcp != NULL && dhcp->state == DHCP_STATE_CHECKING ? dhcp->offered_ip_addr
+                                                              : *netif_ip4_addr(&n->netif);
+}
+
+/* Note it if the frame says that another machine has our address. lwIP declines such an address of
+ * DHCP without a word, and keeps a fixed one. If the board has chosen the address, lwIP chooses
+ * another. */
+static void look_for_conflict(struct net *n, size_t bytes)
+{
+    const uint8_t *type = n->frame + 12, *mac = n->frame + SIZEOF_ETH_HDR + ARP_SENDER;
+    ip4_addr_t own = own_address(n);
+
+    if (bytes < SIZEOF_ETH_HDR + SIZEOF_ETHARP_HDR || type[0] != 8 || type[1] != 6 ||
+        memcmp(mac + 6, &own, sizeof own) != 0 || memcmp(mac, n->netif.hwaddr, 6) == 0 ||
+        ip4_addr_isany_val(own) || ip4_addr_islinklocal(&own)) {
+        return;
+    }
+    n->conflict_ms = net_now_ms(n);
+    (void)format_text(n->conflict, sizeof n->conflict,
+                      "another machine, %02x:%02x:%02x:%02x:%02x:%02x, also has the address "
+                      "%u.%u.%u.%u: give one of the two another address",
+                      mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], mac[6], mac[7], mac[8],
+                      mac[9]);
+}
+
 /* Pass a frame to lwIP, or drop the frame if lwIP has no memory. */
 static void take_frame(struct net *n, size_t bytes)
 {
     struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
 
     n->frame_ms = net_now_ms(n);
+    look_for_conflict(n, bytes);
     if (p == NULL) {
         return;
     }
@@ -266,6 +304,7 @@ static void take_name_result(struct netif *netif, u8_t result)
 {
     struct net *n = netif->state;
 
+    n->trouble[0] = '\0';
     if (result == MDNS_PROBING_CONFLICT) {
         (void)format_text(n->trouble, sizeof n->trouble,
                           "another machine is %s.local: name= gives this board another name",
@@ -275,6 +314,9 @@ static void take_name_result(struct netif *netif, u8_t result)
 
 const char *net_trouble(const struct net *n)
 {
+    if (n->conflict_ms != 0 && net_now_ms(n) - n->conflict_ms < CONFLICT_MS) {
+        return n->conflict;
+    }
     return n->trouble[0] != '\0' ? n->trouble : NULL;
 }
 

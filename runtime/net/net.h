@@ -82,7 +82,7 @@ const char *net_address(const struct net *n);
 const char *net_address6(const struct net *n);
 bool net_is_up(const struct net *n);
 
-/* Return NULL, or why the name does not lead to this board. */
+/* Return NULL, or why the address or the name does not lead to this board. */
 const char *net_trouble(const struct net *n);
 
 /* If `time` was given: net_date returns the seconds since 1970 at the time when the clock started,

@@ -51,7 +51,9 @@ struct net {
     uint64_t link_ms, frame_ms; /* times of the last look at the cable and of the last frame */
     uint64_t random;
     char address[NET_ADDRESS_BYTES], address6[NET_ADDRESS_BYTES];
-    char trouble[NET_TROUBLE_BYTES]; /* "": none */
+    char trouble[NET_TROUBLE_BYTES];  /* why the name is not used; "": it is */
+    char conflict[NET_TROUBLE_BYTES]; /* which machine had our address at conflict_ms */
+    uint64_t conflict_ms;             /* 0: never */
     struct net_time time;
     struct tcp_pcb *listener;
     uint8_t frame[NET_FRAME_BYTES];

@@ -9,6 +9,7 @@ enum { SECOND = 1000, LEASE = 600, DECLINE = 4, HEAP_SLACK = 2048 };
 
 static struct dhcp {
     bool silent;
+    uint32_t lease;
     unsigned declined; /* messages of the board that refuse an address */
 } dhcp;
 
@@ -27,7 +28,7 @@ static void take_datagram(const uint8_t *ip, const uint8_t *payload, size_t byte
     }
     dhcp.declined += payload[242] == DECLINE;
     if (!dhcp.silent && payload[242] != DECLINE) {
-        rig_dhcp(payload, LEASE);
+        rig_dhcp(payload, dhcp.lease);
     }
 }
 
@@ -94,6 +95,20 @@ static void check_claim(void)
        "the board chooses %s after the second claim", address());
 }
 
+/* A lease of less than 90 seconds is renewed, too. */
+static void check_short_lease(uint32_t lease)
+{
+    bool kept = true;
+
+    dhcp.lease = lease;
+    rig_wait(LEASE * SECOND); /* the next renewal gives the new lease */
+    for (unsigned i = 0; i < LEASE; i++) {
+        rig_wait(SECOND);
+        kept = kept && is_leased();
+    }
+    OK(kept, "the board keeps its address for %d s with leases of %u s", LEASE, (unsigned)lease);
+}
+
 int main(void)
 {
     struct net_figures first, last;
@@ -101,6 +116,7 @@ int main(void)
     rig.owns = owns;
     rig.datagram = take_datagram;
     dhcp.silent = true;
+    dhcp.lease = LEASE;
     OK(rig_open("dhcp", NULL) == NULL, "a board asks for an address");
     OK(becomes(is_own_choice, 120), "the board chooses %s if nobody answers", address());
     check_claim();
@@ -122,8 +138,15 @@ int main(void)
     dhcp.silent = false;
     rig_wait(60 * SECOND);
     OK(!is_leased() && dhcp.declined != 0, "an address that another computer has is declined");
+    OK(net_trouble(rig.net) != NULL && strstr(net_trouble(rig.net), "10.0.2.15") != NULL &&
+           strstr(net_trouble(rig.net), "52:55:0a:00:02:02") != NULL,
+       "the board names the address and the computer that has it");
     taken = false;
     OK(becomes(is_leased, 240) && answers(3), "the board takes the address when it is free");
+    rig_wait(LEASE * SECOND);
+    OK(net_trouble(rig.net) == NULL, "nothing is wrong any more");
+    check_short_lease(60);
+    check_short_lease(30);
     net_figures(rig.net, &last);
     OK(last.heap_bytes <= first.heap_bytes + HEAP_SLACK && last.heap_refused == 0,
        "memory is as before: %u bytes and %u", (unsigned)first.heap_bytes,
