@@ -234,6 +234,11 @@ struct efi_loaded_image { /* 9.1 */
 EFI_GUID(efi_loaded_image_guid, 0x5b1b31a1, 0x9562, 0x11d2, 0x8e, 0x3f, 0x00, 0xa0, 0xc9, 0x69,
          0x72, 0x3b);
 
+/* UEFI Shell 2.2, 2.3: a program that a shell started has this protocol. Its members are not used
+ * here. */
+EFI_GUID(efi_shell_parameters_guid, 0x752f3136, 0x4e16, 0x4fdc, 0xa2, 0x2a, 0xe5, 0xf4, 0x68, 0x12,
+         0xf4, 0xca);
+
 struct efi_device_path {             /* 10.2 */
     uint8_t type, subtype, bytes[2]; /* size of the node, little-endian; type 0x7f ends the
                                         path */

@@ -118,14 +118,26 @@ static size_t text_units(const uint16_t *units, size_t n)
     return n;
 }
 
-/* Skip the first word, which is the program's name if a shell started us. */
+/* Return where the first word ends, which may be in quotes. */
+static size_t word_end(const uint16_t *units, size_t n)
+{
+    bool quoted = n != 0 && units[0] == '"';
+    size_t end = quoted;
+
+    while (end < n && units[end] != (quoted ? '"' : ' '))
+        end++;
+    return quoted && end < n ? end + 1 : end;
+}
+
+/* Skip the first word if it is the program's name, which shells put there as it was typed: in
+ * quotes, or without .efi. A boot manager does not put it there. */
 static size_t after_name(const uint16_t *units, size_t n)
 {
     static const char suffix[] = ".efi";
-    size_t end = 0, k = 0;
+    size_t end = word_end(units, n), k = 0;
 
-    while (end < n && units[end] != ' ')
-        end++;
+    if (efi_protocol_of(efi_image(), &efi_shell_parameters_guid) != NULL)
+        return end;
     for (; k < 4 && end >= 4 && (units[end - 4 + k] | (k != 0 ? 0x20 : 0)) == suffix[k]; k++)
         ;
     return k == 4 ? end : 0;

@@ -149,6 +149,19 @@ static void test_wide_file(void)
     OK(reads("n=4 ids"), "NULs in the file are left out: '%s'", machine.args);
 }
 
+static void test_shell(void)
+{
+    static const uint16_t shell[] = u"ingot n=4", quoted[] = u"\"my dir\\ingot.efi\" n=4";
+
+    power_up(NULL, NULL);
+    load_options(shell, sizeof shell);
+    OK(reads("ingot n=4"), "a boot manager gives only options: '%s'", machine.args);
+    fake_add(1, &efi_shell_parameters_guid, &image);
+    OK(reads(" n=4"), "a shell gives the name as it was typed: '%s'", machine.args);
+    load_options(quoted, sizeof quoted);
+    OK(reads(" n=4"), "a name in quotes is not an option: '%s'", machine.args);
+}
+
 static void test_load_options(void)
 {
     static const uint16_t plain[] = u"temp=0 \u00e4\u20ac",
@@ -192,6 +205,7 @@ int main(void)
     test_file();
     test_wide_file();
     test_load_options();
+    test_shell();
     test_length();
     return tap_done();
 }
