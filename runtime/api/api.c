@@ -157,15 +157,25 @@ static bool is_method(const struct page *p, enum http_method method)
     return method == p->method || (method == HTTP_IS_HEAD && p->method == HTTP_IS_GET);
 }
 
+static bool is_path(const char *ours, const char *path, size_t n)
+{
+    return strlen(ours) == n && memcmp(ours, path, n) == 0;
+}
+
 /* Find the page of a path. OpenAI's paths also work without /v1, for clients whose address
- * lacks it. */
+ * lacks it, and with slashes at their end. */
 static const struct page *find_page(const char *path)
 {
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         const char *ours = pages[i].path;
 
-        if (strcmp(ours, path) == 0 ||
-            (strncmp(ours, "/v1/", 4) == 0 && strcmp(ours + 3, path) == 0)) {
+        if (is_path(ours, path, n) ||
+            (strncmp(ours, "/v1/", 4) == 0 && is_path(ours + 3, path, n))) {
             return &pages[i];
         }
     }
@@ -187,7 +197,8 @@ static void take_head(void *user, const struct http_request *r)
     if (p != NULL && p->kind == API_LOAD && is_method(p, r->method) && !api_load_may(k)) {
         return;
     }
-    if (r->method == HTTP_IS_GET && p == NULL && api_model_asked(r->path) != NULL) {
+    if ((r->method == HTTP_IS_GET || r->method == HTTP_IS_HEAD) && p == NULL &&
+        api_model_asked(r->path) != NULL) {
         answer_model(k, api_model_asked(r->path));
         return;
     }
@@ -197,7 +208,7 @@ static void take_head(void *user, const struct http_request *r)
                          "/v1/embeddings, /v1/models, /health",
                          "", "not_found");
     } else if (!is_method(p, r->method)) {
-        api_answer_error(k, 405, "this page needs another method", "", "method");
+        api_answer_method(k, p->method == HTTP_IS_POST);
     } else if (p->answer != NULL) {
         p->answer(k);
     } else if (r->body_bytes > API_BODY_BYTES) {

@@ -172,6 +172,9 @@ void api_answer(struct api_client *k, int status, const char *type, const char *
 void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
                       const char *code);
 
+/* Set the error for a page that takes only POST, or only GET. */
+void api_answer_method(struct api_client *k, bool takes_post);
+
 /* Open the console through which the chat writes the current answer. */
 void api_open_console(struct api *a);
 

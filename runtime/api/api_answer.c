@@ -19,8 +19,8 @@ void api_answer(struct api_client *k, int status, const char *type, const char *
     http_connection_answer(k->http, &head);
 }
 
-void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
-                      const char *code)
+static void refuse(struct api_client *k, int status, const char *message, const char *param,
+                   const char *code, const char *fields)
 {
     struct api *a = k->api;
     struct api_error e;
@@ -32,6 +32,27 @@ void api_answer_error(struct api_client *k, int status, const char *message, con
     api_text_open(&t, a->text, sizeof a->text);
     api_error_put(&t, &e);
     api_text_put(&t, "\n", 1);
-    api_answer(k, status, "application/json",
-               status == 429 || status == 503 ? "retry-after: 5\r\n" : NULL, t.bytes, t.n);
+    api_answer(k, status, "application/json", fields, t.bytes, t.n);
+}
+
+void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
+                      const char *code)
+{
+    const char *fields = NULL;
+
+    if (status == 401) {
+        fields = "www-authenticate: Bearer\r\n";
+    } else if (status == 429 || status == 503) {
+        fields = "retry-after: 5\r\n";
+    }
+    refuse(k, status, message, param, code, fields);
+}
+
+void api_answer_method(struct api_client *k, bool takes_post)
+{
+    if (takes_post) {
+        refuse(k, 405, "this page takes only POST", "", "method", "allow: POST\r\n");
+    } else {
+        refuse(k, 405, "this page takes only GET", "", "method", "allow: GET, HEAD\r\n");
+    }
 }

@@ -134,7 +134,9 @@ static bool read_seed(struct api_reader *r, const struct api_field *f, const str
 static bool read_most(struct api_reader *r, const struct api_field *f, const struct api_json *v)
 {
     if (!is_whole(f, v) || api_json_number(v) == 0) {
-        return wants_number(r, f);
+        return api_refuse(r->e, 400, f->name, NULL,
+                          "%s has to be a whole number from 1 to %u, or -1 for no limit", f->name,
+                          (unsigned)f->most);
     }
     r->q->n = api_json_number(v) > 0 ? (uint32_t)api_json_number(v) : 0;
     return true;

@@ -87,18 +87,39 @@ bool api_is_own_host(const char *host, size_t bytes, const char *name)
            same(host, n, name) || (begins(host, n, name) && same(host + m, n - m, ".local"));
 }
 
-bool api_is_own_origin(const char *origin, size_t bytes, const char *host, size_t host_bytes)
+/* Return the length of a host without its port, if the port is the scheme's default. */
+static size_t without_port(const char *host, size_t bytes, const char *port)
 {
-    static const char scheme[] = "http://";
-    size_t skip = sizeof scheme - 1;
+    size_t n = strlen(port);
 
-    if (!begins(origin, bytes, scheme) || bytes - skip != host_bytes) {
-        return false;
-    }
-    for (size_t i = 0; i < host_bytes; i++) {
-        if (lower(origin[skip + i]) != lower(host[i])) {
+    return bytes > n && same(host + bytes - n, n, port) ? bytes - n : bytes;
+}
+
+static bool same_host(const char *a, const char *b, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (lower(a[i]) != lower(b[i])) {
             return false;
         }
     }
-    return true;
+    return bytes != 0;
+}
+
+bool api_is_own_origin(const char *origin, size_t bytes, const char *host, size_t host_bytes)
+{
+    static const struct {
+        const char *scheme, *port;
+    } own[] = { { "http://", ":80" }, { "https://", ":443" } };
+
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        size_t skip = strlen(own[i].scheme);
+
+        if (begins(origin, bytes, own[i].scheme)) {
+            size_t n = without_port(origin + skip, bytes - skip, own[i].port);
+
+            return n == without_port(host, host_bytes, own[i].port) &&
+                   same_host(origin + skip, host, n);
+        }
+    }
+    return false;
 }

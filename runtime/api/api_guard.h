@@ -15,7 +15,8 @@ bool api_has_token(const char *authorization, size_t bytes, const char *token);
  * site has none of these hosts (DNS rebinding). */
 bool api_is_own_host(const char *host, size_t bytes, const char *name);
 
-/* Return true if an Origin (bytes) names the request's own host, over http. */
+/* Return true if an Origin (bytes) names the request's own host, by http, or by https through a
+ * proxy. */
 bool api_is_own_origin(const char *origin, size_t bytes, const char *host, size_t host_bytes);
 
 #endif

@@ -74,8 +74,9 @@ static bool read_range(struct api_client *k, const struct http_request *r)
     return true;
 }
 
-/* Read the CRC-32C of the whole file, as the sender states it: eight hexadecimal digits. */
-static void read_crc_field(struct api_client *k)
+/* Read the CRC-32C of the whole file, as the sender states it: eight hexadecimal digits. Another
+ * form is refused, because the sender relies on the comparison. */
+static bool read_crc_field(struct api_client *k)
 {
     size_t bytes;
     const char *field = http_connection_field(k->http, "x-crc32c", &bytes);
@@ -89,6 +90,10 @@ static void read_crc_field(struct api_client *k)
         k->has_crc = digit < 16;
         k->crc = k->crc << 4 | digit;
     }
+    if (field != NULL && !k->has_crc) {
+        refuse(k, 400, "X-CRC32C has to be eight hexadecimal digits", "crc");
+    }
+    return field == NULL || k->has_crc;
 }
 
 /* Return true if the request continues the upload that was interrupted. */
@@ -111,10 +116,9 @@ bool api_upload_head(struct api_client *k, const struct http_request *r)
         return true;
     }
     (void)format_text(k->path, sizeof k->path, "%s", r->path + 1);
-    if (!read_range(k, r)) {
+    if (!read_range(k, r) || !read_crc_field(k)) {
         return true;
     }
-    read_crc_field(k);
     if (k->range.first != 0 && (!goes_on(k) || k->range.first != a->upload.at)) {
         refuse(k, 409,
                "the card has received a different number of bytes: ask for it with "

@@ -122,6 +122,17 @@ class Client:
         finally:
             c.close()
 
+    def head(self, method, path, **fields):
+        """Status and header fields."""
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        try:
+            c.request(method, path, headers={**self.fields, **fields})
+            r = c.getresponse()
+            r.read()
+            return r.status, r.headers
+        finally:
+            c.close()
+
     def chat(self, *texts, **more):
         messages = [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(texts)]
         return self.ask("POST", "/v1/chat/completions", {"messages": messages, "temperature": 0, "max_tokens": 24, **more})
@@ -240,6 +251,12 @@ def check_api(client, board, at_line):
            client.ask("GET", "/v1/models", Origin=f"http://127.0.0.1:{client.port}")[0] == 200, f"{board}: unknown pages and invalid requests are refused")
     first = client.raw(b"GET /v1/models HTTP/1.0\r\n\r\n")
     tap.ok(first.startswith(b"HTTP/1.1 200"), f"{board}: HTTP/1.0 may come without a Host", first)
+    tap.ok(client.ask("GET", "/v1/models", Origin="https://ingot.local", Host="ingot.local")[0] == 200,
+           f"{board}: the board's page may ask through a proxy with TLS")
+    allowed = [client.head(m, p) for m, p in (("GET", "/v1/chat/completions"), ("POST", "/v1/models"))]
+    tap.ok([(s, f["allow"]) for s, f in allowed] == [(405, "POST"), (405, "GET, HEAD")], f"{board}: another method is refused with those that a page takes", str(allowed))
+    found = [client.head(m, p)[0] for m, p in (("GET", "/v1/models/"), ("HEAD", "/v1/models/demo-q8_0"), ("GET", "/models//"), ("GET", "/v1/models/other"))]
+    tap.ok(found == [200, 200, 200, 404], f"{board}: pages are found with a slash at the end, and HEAD finds what GET finds", str(found))
 
 
 def check_curl(net, board):
@@ -323,7 +340,7 @@ for machine in (ARM64, RISCV64_ANY):
     with Console(net, words + " net=10.0.2.15/24,10.0.2.2 token=secret name=kitchen", card) as c:
         c.expect(r"network: http://10\.0\.2\.15 and http://kitchen\.local")
         c.prompt()
-        tap.ok(is_error(client.ask("GET", "/v1/models"), 401) and is_error(Client(net, "wrong").ask("GET", "/v1/models"), 401) and
+        tap.ok(client.head("GET", "/v1/models")[1]["www-authenticate"] == "Bearer" and is_error(client.ask("GET", "/v1/models"), 401) and is_error(Client(net, "wrong").ask("GET", "/v1/models"), 401) and
                Client(net, "secret").ask("GET", "/v1/models")[0] == 200 and client.ask("GET", "/health")[0] == 200,
                f"{board}: a fixed address and a token work")
         text = c.say(QUESTION)

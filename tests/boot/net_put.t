@@ -106,6 +106,7 @@ def check_ranges(net, data):
 def check_refused(net, data):
     tap.ok(refused(net.put("/models/x.ingot", data, token="wrong"), 401), "without the token no file is accepted")
     tap.ok(refused(net.put("/models/crc.ingot", data, x_crc32c="00000000"), 422), "a file with another checksum is refused")
+    tap.ok(all(refused(net.put("/models/crc.ingot", data, x_crc32c=crc), 400) for crc in ("0x12", "0000000g", "yZRlqg==")), "a checksum in another form is refused")
     tap.ok(refused(net.put("/models/x.txt", data), 400) and refused(net.put("/models/a%20b.ingot", data), 400) and
            refused(net.put("/saves/x.ingot", data), 404) and refused(net.put("/models/x/y.ingot", data), 404), "a file with a name outside models/ is refused")
     tap.ok(refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range=f"bytes 0-511/{3 << 30}"), 507), "a file larger than the card's free space is refused")

@@ -35,11 +35,20 @@ int main(void)
            !host("xingot.local") && !host("") && !host(":80") && !host("[::1") &&
            !host("1.2.3.4.evil.example") && !host("notlocalhost"),
        "names of other computers are refused");
-    OK(origin("http://10.0.2.15", "10.0.2.15") && origin("HTTP://Ingot.local:80", "ingot.local:80"),
+    OK(origin("http://10.0.2.15", "10.0.2.15") &&
+           origin("HTTP://Ingot.local:80", "ingot.local:80") &&
+           origin("http://ingot.local", "ingot.local:80") &&
+           origin("http://[fe80::80]", "[fe80::80]"),
        "the server's own page is accepted");
+    OK(origin("https://ingot.local", "ingot.local") &&
+           origin("https://ingot.local", "ingot.local:443") &&
+           origin("https://ingot.local:8443", "ingot.local:8443"),
+       "the server's own page is accepted through a proxy with TLS");
     OK(!origin("http://evil.example", "10.0.2.15") && !origin("http://10.0.2.15:81", "10.0.2.15") &&
            !origin("null", "10.0.2.15") && !origin("", "") &&
-           !origin("https://10.0.2.15", "10.0.2.15"),
+           !origin("https://10.0.2.15:81", "10.0.2.15") && !origin("https://", "") &&
+           !origin("http://ingot.local:443", "ingot.local") &&
+           !origin("ftp://ingot.local", "ingot.local"),
        "pages of others are refused");
     return tap_done();
 }

@@ -179,7 +179,7 @@ static void test_refused(void)
            strstr((translate(API_CHAT, "{" HELLO ",\"presence_penalty\":3}"), error.text),
                   "from -2 to 2") != NULL &&
            strstr((translate(API_CHAT, "{" HELLO ",\"max_tokens\":0}"), error.text),
-                  "a whole number from -1 to 2147483647") != NULL,
+                  "a whole number from 1 to 2147483647, or -1 for no limit") != NULL,
        "an error tells the bounds as people write them: %s", error.text);
     OK(strcmp(api_line_param("temp"), "temperature") == 0 &&
            strcmp(api_line_param("n"), "max_tokens") == 0 &&
