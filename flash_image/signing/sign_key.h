@@ -22,4 +22,7 @@ enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char 
 /* Sign a digest (32) by RFC 6979: equal digests get equal signatures. */
 void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t signature[64]);
 
+/* Overwrite the key, before its memory is used for something else. */
+void sign_key_clear(struct sign_key *k);
+
 #endif

@@ -417,7 +417,7 @@ static bool make_card(const struct card_args *a)
     free(j->system_word);
     card_image_close(&j->card);
     card_image_close(&j->boot);
-    memset(j, 0, sizeof *j); /* clear the key */
+    sign_key_clear(&j->key);
     free(j);
     return good;
 }

@@ -1,6 +1,5 @@
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "host/cli/commands.h"
 #include "host/args/shown_streams.h"
@@ -23,7 +22,7 @@ static bool sign(const struct arguments *a)
     } else {
         fprintf(stderr, "ingot: %s\n", error_message);
     }
-    memset(&k, 0, sizeof k);
+    sign_key_clear(&k);
     return good;
 }
 
