@@ -172,6 +172,7 @@ static enum err same_unit(struct usb_storage *s)
 
     if (e != ERR_REMOVED)
         return e;
+    s->is_empty = true; /* a card that comes later is news, even if no attention tells it */
     e = first_unit(s);
     found = s->unit;
     s->unit = unit;

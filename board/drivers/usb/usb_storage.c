@@ -286,6 +286,11 @@ void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released)
         (void)stop_all(s, ERR_IO);
         return;
     }
+    /* The drive's start resets the whole reader, whose other slots may then report their cards as
+     * changed. */
+    if (key == KEY_ATTENTION && released->unit != unit && !(s->asked >> released->unit & 1))
+        return;
+    s->asked |= (uint16_t)(1u << released->unit);
     if (key == KEY_NOT_READY) {
         released->is_empty = released->is_empty || code >> 8 == NO_MEDIUM;
         return;

@@ -47,9 +47,11 @@ struct usb_storage {
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
-    bool is_empty;               /* usb_storage_ask_card found its slot without a card */
-    bool is_here;                /* the drive was there, or the device there may be the drive: see
-                                    usb.c */
+    /* Slots, as bits, that have answered usb_storage_ask_card since the start. An attention of the
+     * reset does not count. */
+    uint16_t asked;
+    bool is_empty; /* its slot was found without a card */
+    bool is_here;  /* the drive was there, or the device there may be the drive: see usb.c */
     uint32_t identity,
         serial;    /* from the first start: maker and product, and the serial number or its
                       substitute */

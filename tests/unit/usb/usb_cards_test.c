@@ -12,12 +12,25 @@ static struct slot {
 
 static unsigned n_asked; /* TEST UNIT READY */
 
+static bool reset_tells;   /* the reader reports all cards as changed after a reset */
+static unsigned n_started; /* addresses that it has had */
+
+static void tell_reset(void)
+{
+    if (reset_tells && f.n_addresses != n_started)
+        for (unsigned i = 0; i < 2; i++)
+            if (slots[i].key == 0)
+                slots[i] = (struct slot){ slots[i].first, 6, 0x28, false };
+    n_started = f.n_addresses;
+}
+
 static void fail_card(struct fake_unit *unit)
 {
     bool needs_card = unit->cdb[0] == 0 ||
                       unit->cdb[0] == 0x25; /* TEST UNIT READY, READ CAPACITY */
     const struct slot *s = &slots[unit->lun];
 
+    tell_reset();
     n_asked += unit->cdb[0] == 0;
     unit->first = s->first;
     unit->failed = s->key != 0 && needs_card;
@@ -129,11 +142,17 @@ static void change_card(uint32_t first, enum way way)
         slots[0].key = slots[0].code = 0;
 }
 
-/* A request misses the card with open files; looks find another one. */
-static void miss_card(void)
+/* Two requests miss a drive's card. */
+static void ask_in_vain(unsigned drive)
 {
     for (unsigned i = 0; i < 2; i++)
-        (void)read_from(&usb.devices[0]);
+        (void)read_from(&usb.devices[drive]);
+}
+
+/* Requests miss the card with open files; looks find another one. */
+static void miss_card(void)
+{
+    ask_in_vain(0);
     (void)list(LOOKS);
 }
 
@@ -246,6 +265,63 @@ static void test_two_slots(bool at_start)
     (void)list(LOOKS);
     OK(usb.is_told[0] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
        "a card that is put back in its slot is found, with another card in the other slot");
+}
+
+/* The card with open files is the second drive; the first drive's card takes the reader. */
+static void test_second_drive(void)
+{
+    start_with_card(2);
+    take_card(0);
+    put_card(1, 4);
+    miss_card();
+    usb.devices[0].in_use = false;
+    usb.devices[1].in_use = true;
+    put_card(0, 0);
+    take_card(1);
+    ask_in_vain(1);
+    (void)list(LOOKS);
+    OK(usb.drives[0].device.slot != 0 && !usb.is_told[1], "the card that nobody uses is listed");
+    put_card(1, 4);
+    (void)list(LOOKS);
+    OK(usb.is_told[1] && read_from(&usb.devices[1]) == ERR_OK && n_wrong == 0,
+       "a card with open files goes before a drive with a lower number");
+}
+
+/* The first card is put back before the reader is asked for the first time. */
+static void test_back_at_once(unsigned n_slots)
+{
+    start_with_card(n_slots);
+    take_card(0);
+    put_card(n_slots - 1, 4);
+    ask_in_vain(0);
+    for (unsigned i = 0; i < LOOKS && usb.drives[1].device.slot == 0; i++)
+        (void)list(1);
+    put_card(0, 0);
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "a card that is put back before the first question is found, in a reader with %u slots",
+       n_slots);
+}
+
+/* A third card is in the first card's slot. The reader reports all cards as changed after a reset. */
+static void test_third_card(void)
+{
+    start_with_card(2);
+    reset_tells = true;
+    take_card(0);
+    put_card(1, 4);
+    miss_card();
+    put_card(0, 2);
+    (void)list(LOOKS);
+    f.n_addresses = n_started = 0;
+    OK(list(LOOKS) == 0 && usb.drives[1].device.slot != 0 && f.n_addresses == 0,
+       "a reader with a third card is not started in each look (%u times)", f.n_addresses);
+    put_card(0, 0); /* while no look comes */
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && (unit_read(&usb.devices[0]) == 0 || unit_read(&usb.devices[0]) == 0) &&
+           n_wrong == 0,
+       "the first card is found in place of the third one");
+    reset_tells = false;
 }
 
 /* The first card is moved to the other slot and back. */
@@ -361,6 +437,10 @@ int main(void)
     test_same_card_returns();
     test_two_slots(false);
     test_two_slots(true);
+    test_second_drive();
+    test_back_at_once(1);
+    test_back_at_once(2);
+    test_third_card();
     test_other_slot();
     test_moved_reader();
     test_fewer_slots();
