@@ -30,12 +30,12 @@ struct partitions {
 };
 
 /* List the partitions that may hold a volume. All types are listed, because the boot sector
- * decides; types of FAT32, exFAT and NTFS come first, and logical partitions last. If an MBR has an entry for a GPT, the GPT is
- * read or, if its header is damaged, the copy at the device's end. LBAs count the device's blocks
- * or, if that finds nothing, blocks of the disk from which the table may have been copied. If two
- * tables differ about a partition, the shorter length is used. ERR_BAD_FILESYSTEM: both copies of
- * the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither copy can be read. fs->why says what is
- * wrong. */
+ * decides; types of FAT32, exFAT and NTFS come first, and logical partitions last. If an MBR has an
+ * entry for a GPT, the GPT is read or, if its header is damaged, the copy at the device's end. LBAs
+ * count the device's blocks or, if that finds nothing, blocks of the disk from which the table may
+ * have been copied. If two tables differ about a partition, the shorter length is used.
+ * ERR_BAD_FILESYSTEM: both copies of the GPT are damaged. ERR_IO, ERR_TIMEOUT: neither copy can be
+ * read. fs->why says what is wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);
 
 /* Return the GPT's CRC-32 (IEEE 802.3, reflected), continued over data. crc begins with 0. */
