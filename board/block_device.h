@@ -9,8 +9,8 @@
 
 #include "board/err.h"
 
-/* Sizes of requests and files are counted in these sectors, on every device. If a device's own blocks
- * are larger (block_bytes), its driver serves requests that cover parts of them. */
+/* Sizes of requests and files are counted in these sectors, on every device. If a device's own
+ * blocks are larger (block_bytes), its driver serves requests that cover parts of them. */
 enum { SECTOR_BYTES = 512 };
 
 struct block_request {

@@ -50,7 +50,8 @@ struct board_pins {
      * touched: there is no such line, or the board uses it. The other functions are called only for
      * usable lines. */
     const char *(*error_message)(unsigned line);
-    /* Make the line an input, or an output with the level `high`; an output has that level at once. */
+    /* Make the line an input, or an output with the level `high`; an output has that level at
+     * once. */
     void (*setup)(unsigned line, bool output, bool high);
     void (*write)(unsigned line, bool high);
     bool (*read)(unsigned line);
@@ -155,10 +156,10 @@ struct board {
     /* Wake every core that waits on *word; called after *word was changed. */
     void (*wake)(const _Atomic uint32_t *word);
 
-    /* Find an attached display, let it show pixels and fill *screen. If the pixels need RAM, take it from the
-     * end of *free, which is mapped. Core 0 calls it once, after early_init. Returns false if there is no
-     * display, or none that works. The member is NULL if the board never has one; otherwise its board.mk has
-     * HAS_DISPLAY. */
+    /* Find an attached display, let it show pixels and fill *screen. If the pixels need RAM, take
+     * it from the end of *free, which is mapped. Core 0 calls it once, after early_init. Returns
+     * false if there is no display, or none that works. The member is NULL if the board never has
+     * one; otherwise its board.mk has HAS_DISPLAY. */
     bool (*open_screen)(struct board_screen *screen, struct memory_range *free);
 
     /* Find storage: fill devices[], cards before flash, and return their number (0 ..

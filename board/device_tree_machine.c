@@ -71,8 +71,8 @@ bool device_tree_console(const struct device_tree *tree, struct device_tree_node
     return path != NULL && device_tree_find(tree, node, path);
 }
 
-/* True if a hart with an ISA such as "rv64imafdc_zba" can run the image, which is rv64gc. Single letters come before the
- * first longer extension (RISC-V, chapter on naming). */
+/* True if a hart with an ISA such as "rv64imafdc_zba" can run the image, which is rv64gc. Single
+ * letters come before the first longer extension (RISC-V, chapter on naming). */
 static bool isa_can_work(const char *isa)
 {
     size_t letters = strcspn(isa, "_");

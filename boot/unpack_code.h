@@ -5,8 +5,8 @@
 #ifndef INGOT_BOOT_UNPACK_CODE_H
 #define INGOT_BOOT_UNPACK_CODE_H
 
-/* Restore the distances in the code from `code` to `end`, both multiples of 4 bytes and at most 4 MiB
- * apart. `code` is in the image's first page, which is aligned to 4096 bytes. The packer also
+/* Restore the distances in the code from `code` to `end`, both multiples of 4 bytes and at most 4
+ * MiB apart. `code` is in the image's first page, which is aligned to 4096 bytes. The packer also
  * changes data between the code; this function restores them. */
 void unpack_code(void *code, const void *end);
 

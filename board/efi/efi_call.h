@@ -1,6 +1,7 @@
-/* Only core 0 calls the firmware, because EFI is not safe for several cores. Our own code runs with interrupts
- * masked: the firmware's timer must not interrupt a kernel, because its handler would not save
- * vector registers. During each call the firmware takes the interrupts that have become pending. */
+/* Only core 0 calls the firmware, because EFI is not safe for several cores. Our own code runs with
+ * interrupts masked: the firmware's timer must not interrupt a kernel, because its handler would
+ * not save vector registers. During each call the firmware takes the interrupts that have become
+ * pending. */
 #ifndef INGOT_BOARD_EFI_EFI_CALL_H
 #define INGOT_BOARD_EFI_EFI_CALL_H
 

@@ -1,6 +1,6 @@
-/* Opens a console for a person or a program: a UART that the device tree names, with our own driver; else the
- * firmware's serial protocol, which also passes every byte unchanged; else the firmware's console, which drops escape
- * sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
+/* Opens a console for a person or a program: a UART that the device tree names, with our own
+ * driver; else the firmware's serial protocol, which also passes every byte unchanged; else the
+ * firmware's console, which drops escape sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
 #include <stdatomic.h>
 
 #include "board/drivers/serial/serial.h"
@@ -66,8 +66,9 @@ static const struct serial_uart serial_protocol = {
     .drain = serial_protocol_drain,
 };
 
-/* True if the port reports whether a byte has arrived. Other ports are not read, because a read would wait for a byte, up to a second
- * each time; the firmware's console, which reads from the same port, is used instead. */
+/* True if the port reports whether a byte has arrived. Other ports are not read, because a read
+ * would wait for a byte, up to a second each time; the firmware's console, which reads from the
+ * same port, is used instead. */
 static bool tells_input(efi_handle handle)
 {
     struct efi_serial *serial = efi_protocol_of(handle, &efi_serial_guid);

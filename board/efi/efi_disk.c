@@ -6,8 +6,8 @@
 #include "board/facts.h"
 #include "board/min_max.h"
 
-/* One buffer for all disks: core 0 moves one piece at a time. Its alignment is the largest that firmware
- * requires. */
+/* One buffer for all disks: core 0 moves one piece at a time. Its alignment is the largest that
+ * firmware requires. */
 static _Alignas(4096) uint8_t bounce[EFI_DISK_PIECE];
 
 enum { EFI_GROUNDED = 2 * EFI_DISK_DEPTH, EFI_FLIGHT_LEAST = 64 /* sectors */ };

@@ -33,8 +33,8 @@ struct efi_disk {
 /* True if the handle belongs to a whole disk with a medium in it. */
 bool efi_disk_is_one(efi_handle handle);
 
-/* Open a whole disk with a medium in it: fill disk->device, whose name contains the number. Returns false
- * if the handle belongs to a partition, or cannot be read. */
+/* Open a whole disk with a medium in it: fill disk->device, whose name contains the number. Returns
+ * false if the handle belongs to a partition, or cannot be read. */
 bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number);
 
 #endif

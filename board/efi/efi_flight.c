@@ -95,8 +95,8 @@ void efi_flights_abandon(struct efi_flights *f, enum err e)
     f->n = 0;
 }
 
-/* Reset the disk. If the reset waits forever for a drive that does not answer, the firmware's watchdog restarts
- * the machine (UEFI 2.10, 7.5). */
+/* Reset the disk. If the reset waits forever for a drive that does not answer, the firmware's
+ * watchdog restarts the machine (UEFI 2.10, 7.5). */
 static void reset_disk(struct efi_flights *f)
 {
     (void)EFI_CALL(efi_boot()->set_watchdog(WATCHDOG_SECONDS, 0, 0, NULL));

@@ -51,7 +51,8 @@ static bool is_ram(uint32_t type)
     return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;
 }
 
-/* True for free memory, except memory for devices or special purposes, such as memory on a card, which is slow. */
+/* True for free memory, except memory for devices or special purposes, such as memory on a card,
+ * which is slow. */
 static bool is_free(const struct efi_memory_descriptor *e)
 {
     return e->type == EFI_CONVENTIONAL && (e->attributes & EFI_MEMORY_SPECIFIC) == 0;

@@ -14,8 +14,8 @@ static struct efi_network_state {
     _Alignas(64) uint8_t frames[FRAMES][FRAME_BYTES + 2];
 } net;
 
-/* An empty tree for boot/network.c, because a program for EFI does not contain boot/boot.c. Nobody reads the
- * tree here. */
+/* An empty tree for boot/network.c, because a program for EFI does not contain boot/boot.c. Nobody
+ * reads the tree here. */
 const struct device_tree *boot_tree(void)
 {
     static const struct device_tree none;
@@ -29,8 +29,8 @@ static bool is_ethernet(const struct efi_network_mode *mode)
            mode->address_bytes == ADDRESS_BYTES && mode->header_bytes == HEADER_BYTES;
 }
 
-/* Initialize the interface (section 24.1): the firmware's own network may have left it stopped, started or
- * initialized. */
+/* Initialize the interface (section 24.1): the firmware's own network may have left it stopped,
+ * started or initialized. */
 static bool initialize(struct efi_network *n)
 {
     if (n->mode->state == EFI_NETWORK_STOPPED && efi_failed(EFI_CALL(n->start(n))))
@@ -140,7 +140,8 @@ bool efi_network_send(const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* A frame with a VLAN tag is longer than our buffer, so the firmware refuses it, and it is dropped. */
+/* A frame with a VLAN tag is longer than our buffer, so the firmware refuses it, and it is
+ * dropped. */
 size_t efi_network_receive(uint8_t *to, size_t room)
 {
     struct efi_network *n = net.network;

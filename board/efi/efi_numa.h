@@ -4,8 +4,9 @@
 
 #include "board/device_tree.h"
 
-/* Return the number of nodes with memory, at most 64: from numa-node-id of the tree's memory (tree->blob may be NULL), else from
- * ACPI's SRAT (6.4, 5.2.16), else 1. rsdp: the table from EFI, or NULL. */
+/* Return the number of nodes with memory, at most 64: from numa-node-id of the tree's memory
+ * (tree->blob may be NULL), else from ACPI's SRAT (6.4, 5.2.16), else 1. rsdp: the table from EFI,
+ * or NULL. */
 unsigned efi_numa_nodes(const struct device_tree *tree, const void *rsdp);
 
 #endif

@@ -1,5 +1,5 @@
-/* The parts of the EFI board, and the functions that each ISA's folder provides. Core 0 calls all of
- * them. */
+/* The parts of the EFI board, and the functions that each ISA's folder provides. Core 0 calls all
+ * of them. */
 #ifndef INGOT_BOARD_EFI_EFI_PARTS_H
 #define INGOT_BOARD_EFI_EFI_PARTS_H
 
@@ -16,8 +16,8 @@ void efi_start(efi_handle image, struct efi_system_table *system) __attribute__(
 /* The firmware's device tree; its blob is NULL if the firmware has only ACPI. */
 const struct device_tree *efi_tree(void);
 
-/* Open the console: a UART of the tree with our own driver, else the firmware's serial protocol, else the
- * firmware's console. */
+/* Open the console: a UART of the tree with our own driver, else the firmware's serial protocol,
+ * else the firmware's console. */
 void efi_console_open(void);
 void efi_console_idle(void);
 void efi_console_rest(uint32_t micros);
@@ -31,8 +31,8 @@ void efi_console_end_elsewhere(void) __attribute__((noreturn));
  * if it is. */
 const char *efi_console_instead(void);
 
-/* Open a UART that the tree's stdout-path names and for which we have a driver (serial_open). Returns false
- * if there is none. */
+/* Open a UART that the tree's stdout-path names and for which we have a driver (serial_open).
+ * Returns false if there is none. */
 bool efi_uart_open(const struct device_tree *tree);
 
 /* Allocate ram[0], the largest free range that the firmware gives, and set n_ram and ram_bytes.
@@ -60,11 +60,13 @@ void efi_power_off(int status) __attribute__((noreturn));
 
 /* ---- of each ISA ------------------------------------------------------------------------------- */
 
-/* Find the clock's rate and switch on what kernels need. Call once, after the firmware's tables were found. */
+/* Find the clock's rate and switch on what kernels need. Call once, after the firmware's tables
+ * were found. */
 void efi_isa_open(void);
 
-/* Fill n_cores, core_ids and core_capacity with cores that efi_isa_start_core can start. Returns the reason,
- * without a full stop, why there is only one core; NULL if there is nothing to report. */
+/* Fill n_cores, core_ids and core_capacity with cores that efi_isa_start_core can start. Returns
+ * the reason, without a full stop, why there is only one core; NULL if there is nothing to
+ * report. */
 const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *machine);
 
 uint64_t efi_isa_ticks(void);

@@ -1,4 +1,5 @@
-/* Drives the display of the firmware, and reads the keys of its console. UEFI 2.10, 12.9 and 12.2 to 12.3. */
+/* Drives the display of the firmware, and reads the keys of its console. UEFI 2.10, 12.9 and 12.2
+ * to 12.3. */
 #include "board/screen.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ static struct efi_screen {
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
-/* Show whole rows. On any display a pixel is passed to the firmware as blue, green, red and an unused byte. */
+/* Show whole rows. On any display a pixel is passed to the firmware as blue, green, red and an
+ * unused byte. */
 static void flush(const void *pixels, size_t bytes)
 {
     const struct board_screen *s = &efi_screen.shown;
@@ -36,8 +38,8 @@ static void flush(const void *pixels, size_t bytes)
                                             from, 0, from, s->width, to - from, s->pitch));
 }
 
-/* Find the display that the firmware's console uses: on a machine with several displays, the first with the protocol may be
- * a card without a screen. */
+/* Find the display that the firmware's console uses: on a machine with several displays, the first
+ * with the protocol may be a card without a screen. */
 static struct efi_graphics *find_graphics(void)
 {
     struct efi_graphics *graphics = efi_protocol_of(efi_system()->out_handle, &efi_graphics_guid);

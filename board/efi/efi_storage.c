@@ -1,6 +1,6 @@
-/* The firmware's disks as block devices. With BlockIO2, reads are in flight while all cores compute. Otherwise each poll
- * moves one piece of a request, so that a core that computes between polls never waits for more than one piece. UEFI
- * 2.10, 13.9 and 13.10. */
+/* The firmware's disks as block devices. With BlockIO2, reads are in flight while all cores
+ * compute. Otherwise each poll moves one piece of a request, so that a core that computes between
+ * polls never waits for more than one piece. UEFI 2.10, 13.9 and 13.10. */
 #include <string.h>
 
 #include "board/efi/efi_call.h"
@@ -50,8 +50,9 @@ struct timer {
 };
 EFI_GUID(timer_guid, 0x26baccb3, 0x6f42, 0x11d4, 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81);
 
-/* EDK2 looks for finished reads only when its timer ticks, by default every 10 ms. In this time a drive could read much more
- * than is in flight, so let the timer tick each millisecond. Firmware without this protocol keeps its own period. */
+/* EDK2 looks for finished reads only when its timer ticks, by default every 10 ms. In this time a
+ * drive could read much more than is in flight, so let the timer tick each millisecond. Firmware
+ * without this protocol keeps its own period. */
 static void look_each_millisecond(void)
 {
     enum { MILLISECOND = 10000 };

@@ -95,8 +95,9 @@ static void obey_group_limit(struct host_memory *m, uint64_t *bytes, uint64_t li
     }
 }
 
-/* Obey the limits of the group and of the groups that contain it. folder: where groups are mounted. In a container, the
- * group may be the mount itself; then the path that the system reports does not exist there. */
+/* Obey the limits of the group and of the groups that contain it. folder: where groups are mounted.
+ * In a container, the group may be the mount itself; then the path that the system reports does not
+ * exist there. */
 static void obey_folders(struct host_memory *m, uint64_t *bytes, const char *folder, char *group,
                          const char *file)
 {

@@ -71,8 +71,8 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     return 1;
 }
 
-/* GPIO 2 goes into the FPGA, whose design decides where its lines lead (in the kit's design, LEDs at
- * 16 to 19). */
+/* GPIO 2 goes into the FPGA, whose design decides where its lines lead (in the kit's design, LEDs
+ * at 16 to 19). */
 enum { GPIO_BLOCK = 2 };
 
 static const char *icicle_line_error_message(unsigned line)

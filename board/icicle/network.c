@@ -2,8 +2,8 @@
 #include "board/drivers/net/tree_gem.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
-/* Two controllers, each with SGMII to a PHY; both PHYs are on mac1's bus (tree_gem.c). The controllers are coherent,
- * like the card's (board.c). */
+/* Two controllers, each with SGMII to a PHY; both PHYs are on mac1's bus (tree_gem.c). The
+ * controllers are coherent, like the card's (board.c). */
 static const char *icicle_network_open(const struct device_tree *tree, uint8_t address[6])
 {
     const struct tree_gem_setup setup = {

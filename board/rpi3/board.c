@@ -110,8 +110,8 @@ static void route_card(void)
     }
 }
 
-/* Switch the power on first, as Circle and U-Boot do (wiki, "Set power state"); device 0 is the SD card. A firmware
- * without this tag leaves the power on. */
+/* Switch the power on first, as Circle and U-Boot do (wiki, "Set power state"); device 0 is the SD
+ * card. A firmware without this tag leaves the power on. */
 static uint32_t start_card_clock(void)
 {
     uint32_t power[2] = { 0, 3 };

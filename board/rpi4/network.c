@@ -1,5 +1,5 @@
-/* Address and window: bcm2711.dtsi, ethernet@7d580000 on the bus "scb"; the PHY, a BCM54213PE at address 1 with RGMII-RXID:
- * bcm2711-rpi-4-b.dts. */
+/* Address and window: bcm2711.dtsi, ethernet@7d580000 on the bus "scb"; the PHY, a BCM54213PE at
+ * address 1 with RGMII-RXID: bcm2711-rpi-4-b.dts. */
 #include "board/board.h"
 #include "board/drivers/net/genet.h"
 #include "board/drivers/net/tree_address.h"

@@ -59,8 +59,8 @@ static uint32_t visionfive2_best_baud(uint32_t most)
 enum { PORT_USB, PORT_M2, N_PORTS }; /* the VL805 on the board, and the socket */
 enum { CLASS_NVM = 0x0108, CLASS_USB = 0x0c03 };
 
-/* Configuration space and windows (jh7110.dtsi, pcie@940000000 and pcie@9c0000000), with the same addresses on the
- * bus and for the cores. */
+/* Configuration space and windows (jh7110.dtsi, pcie@940000000 and pcie@9c0000000), with the same
+ * addresses on the bus and for the cores. */
 static const struct pci_ecam ports[N_PORTS] = {
     { .config = 0x940000000,
       .most_buses = 2,
@@ -163,8 +163,8 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
 
 /* ---- the 40 pins ---- */
 
-/* The 40 pins have the lines from 36 on, except 41 and 62; of the lines below 36 they have only those of the serial
- * line (VisionFive 2 40-Pin GPIO Header User Guide). */
+/* The 40 pins have the lines from 36 on, except 41 and 62; of the lines below 36 they have only
+ * those of the serial line (VisionFive 2 40-Pin GPIO Header User Guide). */
 enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CARD_RESET = 62 };
 
 static const char *visionfive2_line_error_message(unsigned line)

@@ -1,4 +1,5 @@
-/* Two controllers, each with RGMII to a Motorcomm YT8531 at address 0 of its own bus (jh7110-starfive-visionfive-2.dtsi). */
+/* Two controllers, each with RGMII to a Motorcomm YT8531 at address 0 of its own bus
+ * (jh7110-starfive-visionfive-2.dtsi). */
 #include "board/board.h"
 #include "board/drivers/net/dwmac.h"
 #include "board/drivers/net/jh7110_gmac.h"
@@ -42,8 +43,9 @@ static bool find_node(const struct device_tree *tree, uintptr_t at, struct devic
     return false;
 }
 
-/* The controllers' port is coherent with the caches: jh7110.dtsi does not call them dma-noncoherent; jh7100.dtsi does so for the JH7100's
- * controllers. Frames and descriptors are part of the image, which is below 4 GiB. */
+/* The controllers' port is coherent with the caches: jh7110.dtsi does not call them
+ * dma-noncoherent; jh7100.dtsi does so for the JH7100's controllers. Frames and descriptors are
+ * part of the image, which is below 4 GiB. */
 static enum err open_port(const struct device_tree *tree, const struct jh7110_gmac *g,
                           unsigned port, uint8_t address[6], const char **why)
 {

@@ -1,6 +1,6 @@
-/* Restores BL and ADRP, a third of all instructions that name an address. ADRP counts pages of 4 KiB
- * (Arm Architecture Reference Manual, DDI 0487, C6.2: BL, ADRP). Flags and limits of this file are
- * those of unpack_lzma.c. */
+/* Restores BL and ADRP, a third of all instructions that name an address. ADRP counts pages of 4
+ * KiB (Arm Architecture Reference Manual, DDI 0487, C6.2: BL, ADRP). Flags and limits of this file
+ * are those of unpack_lzma.c. */
 #include "boot/unpack_code.h"
 
 #include <stdint.h>

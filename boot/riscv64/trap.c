@@ -37,7 +37,8 @@ static const char *cause_text(uint64_t cause)
 
 static bool has_address(uint64_t cause)
 {
-    /* stval is an address for these causes only; for an illegal instruction it is the instruction. */
+    /* stval is an address for these causes only; for an illegal instruction it is the
+     * instruction. */
     return (cause & CAUSE_INTERRUPT) == 0 &&
            (cause <= 1 || (cause >= 4 && cause <= 7) || (cause >= 12 && cause <= 15));
 }

@@ -1,5 +1,5 @@
-/* Restores JAL, and AUIPC with the instruction after it, which holds the low 12 bits of the distance
- * (RISC-V unprivileged ISA 20191213, 2.5, 2.4). Flags and limits of this file are those of
+/* Restores JAL, and AUIPC with the instruction after it, which holds the low 12 bits of the
+ * distance (RISC-V unprivileged ISA 20191213, 2.5, 2.4). Flags and limits of this file are those of
  * unpack_lzma.c. */
 #include "boot/unpack_code.h"
 
@@ -59,8 +59,8 @@ void unpack_code(void *code, const void *end)
             store(at, unpack_jal(word, offset));
         }
         /* The packed second word holds the offset, and the packed first word the low 20 bits of the
-         * unpacked second word. The immediates are signed: if the low one is negative, the high one is
-         * larger by 1. */
+         * unpacked second word. The immediates are signed: if the low one is negative, the high one
+         * is larger by 1. */
         if ((word & OPCODE) == AUIPC) {
             uint32_t distance = reversed(load(at + 2)) - offset;
 

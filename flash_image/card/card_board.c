@@ -58,8 +58,8 @@ static enum err say_boards(const char *boards, const char *name, char *error_mes
     return ERR_NOT_FOUND;
 }
 
-/* "21686148-6449-6E6F-744E-656564454649 b007c0de c08b8355": a GUID, whose first three parts are little-endian (UEFI 2.10, 5.3.3), and
- * numbers. */
+/* "21686148-6449-6E6F-744E-656564454649 b007c0de c08b8355": a GUID, whose first three parts are
+ * little-endian (UEFI 2.10, 5.3.3), and numbers. */
 static void take_loader(struct card_board *b, const char *line)
 {
     unsigned a, c, d, e;

@@ -231,8 +231,8 @@ static bool system_inside(struct derivation *v)
     return true;
 }
 
-/* Separate the opening from the default system block in `head`. The template writes this block before
- * the first user's prefix if no system prompt is given. */
+/* Separate the opening from the default system block in `head`. The template writes this block
+ * before the first user's prefix if no system prompt is given. */
 static void own_system(struct derivation *v, struct jinja_text head)
 {
     struct jinja_text *s = v->d->strings;

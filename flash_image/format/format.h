@@ -303,9 +303,9 @@ enum ingot_sampling_field {
     INGOT_ALL_SAMPLING = 63
 };
 
-/* The publisher's recommendation for sampling; a user's options override it. Units and ranges are those
- * of the options of the same names. A field that is not given is zero, and a program uses its own
- * default. */
+/* The publisher's recommendation for sampling; a user's options override it. Units and ranges are
+ * those of the options of the same names. A field that is not given is zero, and a program uses its
+ * own default. */
 struct ingot_sampling {
     uint32_t given; /* bits of enum ingot_sampling_field */
     float temp;

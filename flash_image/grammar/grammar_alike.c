@@ -1,7 +1,7 @@
-/* Finds states that are equivalent. A set of states is split while a transition distinguishes two of the states, and a
- * set of transitions is split while they end in different sets. Only the smaller half is examined again, so w
- * transitions take w log w steps (after A. Valmari, Fast brief practical DFA minimization, Information Processing
- * Letters 112, 2012; J. Hopcroft's idea). */
+/* Finds states that are equivalent. A set of states is split while a transition distinguishes two
+ * of the states, and a set of transitions is split while they end in different sets. Only the
+ * smaller half is examined again, so w transitions take w log w steps (after A. Valmari, Fast brief
+ * practical DFA minimization, Information Processing Letters 112, 2012; J. Hopcroft's idea). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -33,9 +33,10 @@ enum {
     GRAMMAR_ANY_DEPTH = 4        /* nesting depth of a value of any type */
 };
 
-/* Compile `text` (GBNF, NUL-terminated) to *grammar (*bytes), which the caller frees. ERR_BAD_ARGUMENT if the text is
- * wrong: error_message gives the error and its line. ERR_TOO_LONG: the grammar needs more than INGOT_GRAMMAR_BYTES, or
- * more steps than GRAMMAR_STEPS_MOST, which bounds the time. Uses at most about 100 MB. */
+/* Compile `text` (GBNF, NUL-terminated) to *grammar (*bytes), which the caller frees.
+ * ERR_BAD_ARGUMENT if the text is wrong: error_message gives the error and its line. ERR_TOO_LONG:
+ * the grammar needs more than INGOT_GRAMMAR_BYTES, or more steps than GRAMMAR_STEPS_MOST, which
+ * bounds the time. Uses at most about 100 MB. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char error_message[GRAMMAR_ERROR_MESSAGE_BYTES]);
 

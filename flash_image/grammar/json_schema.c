@@ -1,6 +1,6 @@
-/* Converts JSON Schema to GBNF, with a rule for each set of schemas that apply together at a place. Between any two tokens of an
- * object or an array there may be white space as models write it (rule `gap` of json_values.c), but not before and after the
- * whole value. */
+/* Converts JSON Schema to GBNF, with a rule for each set of schemas that apply together at a place.
+ * Between any two tokens of an object or an array there may be white space as models write it (rule
+ * `gap` of json_values.c), but not before and after the whole value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -67,9 +67,10 @@ void text_json(struct text *t, const char *json)
     }
 }
 
-/* A gap is nothing, a blank, or a line end with an indentation. Lines end where programs and models end them: after an opening
- * bracket or a comma, and before a closing bracket. Gaps are bounded, because a small model that may write empty lines never
- * stops writing them. The indentation is a call of the automaton, so a gap takes few states. */
+/* A gap is nothing, a blank, or a line end with an indentation. Lines end where programs and models
+ * end them: after an opening bracket or a comma, and before a closing bracket. Gaps are bounded,
+ * because a small model that may write empty lines never stops writing them. The indentation is a
+ * call of the automaton, so a gap takes few states. */
 void text_shared(struct text *t, bool any)
 {
     text_put(

@@ -1,5 +1,5 @@
-/* Arrays have a schema for each of the first items (prefixItems; in draft 7 a list `items`), and one for all later
- * items. */
+/* Arrays have a schema for each of the first items (prefixItems; in draft 7 a list `items`), and
+ * one for all later items. */
 #include <stdlib.h>
 #include <string.h>
 

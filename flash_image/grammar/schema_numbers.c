@@ -1,6 +1,7 @@
-/* Numbers with bounds, and multiples. integer_range.c writes whole numbers of a range, and schema_decimals.c numbers with a
- * decimal point: the digits before the point, then those after it. A bound limits a digit while all
- * earlier digits equal those of the bound. Numbers with bounds have no exponent. */
+/* Numbers with bounds, and multiples. integer_range.c writes whole numbers of a range, and
+ * schema_decimals.c numbers with a decimal point: the digits before the point, then those after it.
+ * A bound limits a digit while all earlier digits equal those of the bound. Numbers with bounds
+ * have no exponent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* llama2.c checkpoints (karpathy/llama2.c, export.py), versions 0, 1 and 2, and their tokenizers. */
+/* llama2.c checkpoints (karpathy/llama2.c, export.py), versions 0, 1 and 2, and their
+ * tokenizers. */
 #ifndef INGOT_FLASH_IMAGE_LLAMA2C_H
 #define INGOT_FLASH_IMAGE_LLAMA2C_H
 

@@ -35,9 +35,9 @@ struct output_file {
     char target[PATH_MAX]; /* its final name */
 };
 
-/* Open the output. On an error nothing is open, and error_message (bytes) has an error message that begins with
- * the path. wish->path must outlive o. Errors: ERR_BAD_ARGUMENT (a folder, the input, a device that does not
- * exist, or a device that is not allowed), ERR_IO. */
+/* Open the output. On an error nothing is open, and error_message (bytes) has an error message that
+ * begins with the path. wish->path must outlive o. Errors: ERR_BAD_ARGUMENT (a folder, the input, a
+ * device that does not exist, or a device that is not allowed), ERR_IO. */
 enum err output_open(struct output_file *o, const struct output_wish *wish, char *error_message,
                      size_t bytes);
 

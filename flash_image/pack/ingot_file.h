@@ -10,8 +10,9 @@ struct ingot_file {
     struct image image;
 };
 
-/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or errors of runtime/image/image.h;
- * error_message holds one error message with the path. On an error nothing stays open. */
+/* Map path and check header and sections. ERR_NOT_FOUND, ERR_IO, or errors of
+ * runtime/image/image.h; error_message holds one error message with the path. On an error nothing
+ * stays open. */
 enum err ingot_file_open(struct ingot_file *f, const char *path, char *error_message,
                          size_t error_message_bytes);
 

@@ -69,8 +69,8 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
  * ERR_IO. */
 bool pack_is_ingot(const char *path, enum err *e);
 
-/* Read the name of a type ("q4_0") or of a mixture ("q4_k_m") into o->type, type_given, mixed and mixture; read
- * "auto" into automatic and type_given. False: the name is unknown. */
+/* Read the name of a type ("q4_0") or of a mixture ("q4_k_m") into o->type, type_given, mixed and
+ * mixture; read "auto" into automatic and type_given. False: the name is unknown. */
 bool pack_parse_type(const char *name, struct pack_options *o);
 
 /* Read the name of a type into o->head and head_given. */

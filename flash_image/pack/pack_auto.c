@@ -105,8 +105,8 @@ static double measure(struct choice *c, const struct matrix *m, enum ingot_type 
     return loss.counted > 0 ? loss.counted_errors / loss.counted : 0;
 }
 
-/* Return how much a model's divergence grows with a matrix's loss, as measured with noise in matrices of real
- * models. In a model with more layers, each matrix of a layer weighs less. */
+/* Return how much a model's divergence grows with a matrix's loss, as measured with noise in
+ * matrices of real models. In a model with more layers, each matrix of a layer weighs less. */
 static double weight_of(const struct source_params *p, enum ingot_role role)
 {
     switch (role) {

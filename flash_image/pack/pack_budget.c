@@ -1,6 +1,7 @@
-/* Each byte has a price (Lagrange's multiplier), and each item takes the offer with the least sum of loss and price.
- * Bisection finds the lowest price at which all items fit. Remaining bytes go to single better offers, best ratio
- * first. If one item is much larger than the others, many bytes would remain, so each of its offers is tried. */
+/* Each byte has a price (Lagrange's multiplier), and each item takes the offer with the least sum
+ * of loss and price. Bisection finds the lowest price at which all items fit. Remaining bytes go to
+ * single better offers, best ratio first. If one item is much larger than the others, many bytes
+ * would remain, so each of its offers is tried. */
 #include "flash_image/pack/pack_budget.h"
 
 #include <math.h>
@@ -69,7 +70,8 @@ static void choose_all_by_price(struct budget_item *items, size_t n, long kept, 
     }
 }
 
-/* Return the loss that offer k saves per additional byte; 0 if it does not fit, or does not save any. */
+/* Return the loss that offer k saves per additional byte; 0 if it does not fit, or does not save
+ * any. */
 static double gain(const struct budget_item *item, unsigned k, uint64_t left)
 {
     uint64_t now = item->offers[item->chosen].bytes, then = item->offers[k].bytes;

@@ -1,5 +1,5 @@
-/* Chooses one offer for each item, within a number of bytes, so that the sum of losses is least. `--type auto`
- * uses this to divide a file's size among its matrices. */
+/* Chooses one offer for each item, within a number of bytes, so that the sum of losses is least.
+ * `--type auto` uses this to divide a file's size among its matrices. */
 #ifndef INGOT_FLASH_IMAGE_PACK_BUDGET_H
 #define INGOT_FLASH_IMAGE_PACK_BUDGET_H
 
@@ -18,10 +18,10 @@ struct budget_item {
     unsigned chosen;
 };
 
-/* Set `chosen` of each item. The sum of losses is the least possible if `bytes` meets a point of the convex hull of all
- * sums; otherwise it exceeds the least by less than the difference between one item's offers. Equal input gives equal
- * choices on every machine. False if even the smallest offers, which are then chosen, take more
- * than `bytes`. */
+/* Set `chosen` of each item. The sum of losses is the least possible if `bytes` meets a point of
+ * the convex hull of all sums; otherwise it exceeds the least by less than the difference between
+ * one item's offers. Equal input gives equal choices on every machine. False if even the smallest
+ * offers, which are then chosen, take more than `bytes`. */
 bool budget_choose(struct budget_item *items, size_t n, uint64_t bytes);
 
 /* The sums of the chosen offers. */

@@ -4,8 +4,8 @@
 
 #include "flash_image/source/source.h"
 
-/* Find the type that represents the source's values. Blocks of GGUF files get a type with as many bytes as in the
- * file (TYPE_PACKED). All experts share one type. */
+/* Find the type that represents the source's values. Blocks of GGUF files get a type with as many
+ * bytes as in the file (TYPE_PACKED). All experts share one type. */
 enum ingot_type pack_own_type(const struct source_tensor *t);
 
 /* As pack_own_type, for a matrix that is multiplied separately for each head

@@ -17,9 +17,9 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
 enum ingot_type pack_type_asked(const struct pack_options *o, const struct source_params *p,
                                 enum ingot_role role, unsigned layer);
 
-/* Return the type if the columns are whole blocks of it. Otherwise return a type in blocks of 32 with at
- * least as many bits, for most types the one that llama.cpp chooses. If the columns are not a multiple of
- * 32, return Q4_0 for types below four bits, Q8_0 for others. */
+/* Return the type if the columns are whole blocks of it. Otherwise return a type in blocks of 32
+ * with at least as many bits, for most types the one that llama.cpp chooses. If the columns are not
+ * a multiple of 32, return Q4_0 for types below four bits, Q8_0 for others. */
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
 /* Return the type if the matrix can have it, otherwise the type that replaces it. */

@@ -6,9 +6,9 @@
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"
 
-/* Write the .ingot file of s to fd, which is empty and open for writing; path is for error messages.
- * Errors: ERR_IO, ERR_NO_SPACE (memory), ERR_BAD_TOKENIZER, ERR_UNSUPPORTED; s->error_message says
- * why. */
+/* Write the .ingot file of s to fd, which is empty and open for writing; path is for error
+ * messages. Errors: ERR_IO, ERR_NO_SPACE (memory), ERR_BAD_TOKENIZER, ERR_UNSUPPORTED;
+ * s->error_message says why. */
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path);
 
 /* Build the chat section of s (4-byte aligned). The tokenizer section of s, which has just been

@@ -238,9 +238,9 @@ static const float steps_3[] = { -2.6f, -3.0f, -3.4f, -3.8f, -4.2f, -4.6f, -5.0f
                                  2.2f,  2.6f,  3.0f,  3.4f,  3.8f,  4.2f,  4.6f };
 static const struct signed_format format_3 = { -4, 3, -32, 31, steps_3, 14, 3, 3 };
 
-/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits are stored as in Q2_K, the third in the mask
- * before them. A scale is stored plus 32: 8 bytes have the low 4 bits of two parts each, and 4 bytes the
- * high 2 bits of four parts each. */
+/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits are stored as in Q2_K, the third in the
+ * mask before them. A scale is stored plus 32: 8 bytes have the low 4 bits of two parts each, and 4
+ * bytes the high 2 bits of four parts each. */
 bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };

@@ -12,9 +12,9 @@
  * why. */
 bool serve_hold(struct api_reader *r, struct api_held *list, unsigned n, bool must, unsigned most);
 
-/* Check what the grammar did not enforce: true if a finished reply is what its request's schemas allow. cut: a limit has ended the
- * reply, so an incomplete value is not an error; a complete value is still checked. If it returns
- * false, error_message (bytes) says why. */
+/* Check what the grammar did not enforce: true if a finished reply is what its request's schemas
+ * allow. cut: a limit has ended the reply, so an incomplete value is not an error; a complete value
+ * is still checked. If it returns false, error_message (bytes) says why. */
 bool serve_check_reply(const struct api_request *q, const struct api_text *reply, bool cut,
                        char *error_message, size_t bytes);
 

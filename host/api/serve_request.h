@@ -21,8 +21,8 @@ void serve_request_copy(struct api_request *to, const struct api_request *from);
 /* Gives the request a compiled grammar (`bytes` bytes from malloc). False: *e has the reason. */
 bool serve_request_hold(struct api_request *q, void *grammar, size_t bytes, struct api_error *e);
 
-/* Parses the body (`bytes` bytes) as JSON, which the caller deletes. If it returns NULL, *e says what is wrong. seed: the
- * digits of the body's field `seed`, or "". */
+/* Parses the body (`bytes` bytes) as JSON, which the caller deletes. If it returns NULL, *e says
+ * what is wrong. seed: the digits of the body's field `seed`, or "". */
 enum { SERVE_SEED_BYTES = 24 };
 struct cJSON *serve_body_parse(const char *body, size_t bytes, char seed[SERVE_SEED_BYTES],
                                struct api_error *e);

@@ -1,4 +1,5 @@
-/* Texts of `ingot serve` that grow by realloc: bodies that arrive, and answers. A zeroed struct is an empty text. */
+/* Texts of `ingot serve` that grow by realloc: bodies that arrive, and answers. A zeroed struct is
+ * an empty text. */
 #ifndef INGOT_HOST_SERVE_TEXT_H
 #define INGOT_HOST_SERVE_TEXT_H
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write to path (bytes) the folder of boards that belongs to this program: share/ingot/boards near the
- * program (in a release or after `make install`), or the build folder of a checkout. False: there is
- * none. */
+/* Write to path (bytes) the folder of boards that belongs to this program: share/ingot/boards near
+ * the program (in a release or after `make install`), or the build folder of a checkout. False:
+ * there is none. */
 bool card_boards_find(char *path, size_t bytes);
 
 #endif

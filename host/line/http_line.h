@@ -8,9 +8,10 @@
 
 bool http_line_is(const char *name);
 
-/* Connect to http://HOST or http://HOST:PORT with the token in INGOT_TOKEN, and check that a board answers. Returns a
- * socket that is used like a serial line; a thread carries its bytes until the caller closes the socket. -1: errno;
- * EACCES: the board needs another token; EPROTO: the host is not a board. */
+/* Connect to http://HOST or http://HOST:PORT with the token in INGOT_TOKEN, and check that a board
+ * answers. Returns a socket that is used like a serial line; a thread carries its bytes until the
+ * caller closes the socket. -1: errno; EACCES: the board needs another token; EPROTO: the host is
+ * not a board. */
 int http_line_open(const char *name);
 
 #endif

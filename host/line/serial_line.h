@@ -32,16 +32,18 @@ bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 /* Queue bytes for the device. Returns false if the queue has no room for them. */
 bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 
-/* Ask whether a board is there. An idle board answers with `ready` or, if it talks to people, with a new prompt. Running work,
- * such as loading, continues. After SERIAL_DEAF_MS without a byte, send a Ctrl-C instead, which ends running work: work that
- * reports its progress would have sent a byte. */
+/* Ask whether a board is there. An idle board answers with `ready` or, if it talks to people, with
+ * a new prompt. Running work, such as loading, continues. After SERIAL_DEAF_MS without a byte, send
+ * a Ctrl-C instead, which ends running work: work that reports its progress would have sent a
+ * byte. */
 enum { SERIAL_DEAF_MS = 10000 };
 void serial_ask(struct serial_line *s);
 
-/* Write to out (at least 32 bytes) the line that makes a board talk to a program instead of a person; returns its
- * length. The board does so until nothing arrives for silence_s seconds (0: forever), so a program that has no request
- * sends an empty line every SERIAL_STAY_MS. tried: number of earlier attempts; every second attempt leaves out
- * silence_s, which an older board does not know. */
+/* Write to out (at least 32 bytes) the line that makes a board talk to a program instead of a
+ * person; returns its length. The board does so until nothing arrives for silence_s seconds (0:
+ * forever), so a program that has no request sends an empty line every SERIAL_STAY_MS. tried:
+ * number of earlier attempts; every second attempt leaves out silence_s, which an older board does
+ * not know. */
 enum { SERIAL_SILENCE_S = 60, SERIAL_STAY_MS = 15000 };
 size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
 

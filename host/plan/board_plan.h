@@ -16,8 +16,9 @@ struct board_request {
     uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's rate */
 };
 
-/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it counts only the
- * bytes of weights, at the bus's peak rate. Errors: those of plan_make; plan->error_message says why. */
+/* Make the plan, with a decode time if the rates are known. The time is a lower bound: it counts
+ * only the bytes of weights, at the bus's peak rate. Errors: those of plan_make;
+ * plan->error_message says why. */
 enum err board_plan(struct plan *plan, const struct board_request *r);
 
 /* Return the bytes of memory that the plan takes in addition to firmware and program. */

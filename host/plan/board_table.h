@@ -1,6 +1,6 @@
 /* The boards for which there is an image: their RAM sizes, and published speeds of their memory and
- * cards. Nothing here was measured with Ingot. Each row, BOARD(name, members of struct board_facts),
- * is in board/NAME/board.def with its sources. */
+ * cards. Nothing here was measured with Ingot. Each row, BOARD(name, members of struct
+ * board_facts), is in board/NAME/board.def with its sources. */
 #ifndef INGOT_HOST_BOARD_TABLE_H
 #define INGOT_HOST_BOARD_TABLE_H
 

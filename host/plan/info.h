@@ -1,5 +1,5 @@
-/* The parts of `ingot info`; private to this folder. The text goes to standard output; a fact that is
- * added to the text must be added to the JSON, too (info_json.c): tests/golden/info.t compares
+/* The parts of `ingot info`; private to this folder. The text goes to standard output; a fact that
+ * is added to the text must be added to the JSON, too (info_json.c): tests/golden/info.t compares
  * them. */
 #ifndef INGOT_HOST_INFO_H
 #define INGOT_HOST_INFO_H

@@ -1,4 +1,5 @@
-/* `ingot info --json`: every fact of the text, for programs. Bytes that are not UTF-8 become U+FFFD. */
+/* `ingot info --json`: every fact of the text, for programs. Bytes that are not UTF-8 become
+ * U+FFFD. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>

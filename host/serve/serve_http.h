@@ -1,6 +1,6 @@
-/* The HTTP side of `ingot serve`: serves its pages with runtime/http and serve_socket.c, in one thread
- * that waits for sockets and is woken by the backend. A program that is built without llhttp or
- * wslay only reports that they are missing. */
+/* The HTTP side of `ingot serve`: serves its pages with runtime/http and serve_socket.c, in one
+ * thread that waits for sockets and is woken by the backend. A program that is built without llhttp
+ * or wslay only reports that they are missing. */
 #ifndef INGOT_HOST_SERVE_HTTP_H
 #define INGOT_HOST_SERVE_HTTP_H
 

@@ -1,6 +1,6 @@
-/* Measures how slowly the other side of a connection takes bytes. The clock runs only while bytes wait for that side, so a
- * slow server does not count. The delay grows while that side takes less than SERVE_PACE_BYTES per second, and shrinks while
- * it takes more. */
+/* Measures how slowly the other side of a connection takes bytes. The clock runs only while bytes
+ * wait for that side, so a slow server does not count. The delay grows while that side takes less
+ * than SERVE_PACE_BYTES per second, and shrinks while it takes more. */
 #ifndef INGOT_HOST_SERVE_PACE_H
 #define INGOT_HOST_SERVE_PACE_H
 

@@ -1,6 +1,7 @@
-/* Sockets and poll under runtime/http, for `ingot serve`: one thread, which waits for sockets and is woken by others. The number
- * of connections is limited, in total and for each address, and so is the time for a head, for a body, for an answer that nobody
- * reads, and for an idle connection. If there is no room for a new connection, a silent one is closed. */
+/* Sockets and poll under runtime/http, for `ingot serve`: one thread, which waits for sockets and
+ * is woken by others. The number of connections is limited, in total and for each address, and so
+ * is the time for a head, for a body, for an answer that nobody reads, and for an idle connection.
+ * If there is no room for a new connection, a silent one is closed. */
 #ifndef INGOT_HOST_SERVE_SOCKET_H
 #define INGOT_HOST_SERVE_SOCKET_H
 

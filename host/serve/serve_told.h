@@ -1,6 +1,6 @@
-/* Events about a model on this computer, as the runtime writes them: `plan` and `stats` of a board's line
- * (docs/SERIAL.md), and the figures of a reply. All functions run in the model's thread. The owner's lock protects
- * `look`. */
+/* Events about a model on this computer, as the runtime writes them: `plan` and `stats` of a
+ * board's line (docs/SERIAL.md), and the figures of a reply. All functions run in the model's
+ * thread. The owner's lock protects `look`. */
 #ifndef INGOT_HOST_SERVE_TOLD_H
 #define INGOT_HOST_SERVE_TOLD_H
 

@@ -58,7 +58,8 @@ struct chat_command {
 
 /* The functions of /save WORD, /load WORD and /undo WORD (plain /undo takes a turn back, see
  * `undone`). Several features may have the same WORD. /save and /load then apply to those that are
- * on. /undo applies to each that has the function `undo`; one that is off reports that it is off. */
+ * on. /undo applies to each that has the function `undo`; one that is off reports that it is
+ * off. */
 struct feature_saved {
     const char *word;
     const char *off; /* the error if no feature with this word is on; NULL if one is always on */

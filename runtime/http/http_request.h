@@ -69,7 +69,8 @@ void http_request_reset(struct http_request *r);
 /* Return true if a part of a request has arrived. */
 bool http_request_begun(const struct http_request *r);
 
-/* Return true if a request names no host, which only HTTP/1.0 allows. A browser's request has one. */
+/* Return true if a request names no host, which only HTTP/1.0 allows. A browser's request has
+ * one. */
 static inline bool http_request_is_nameless(const struct http_request *r)
 {
     return r->is_1_0 && r->authority_bytes == 0;

@@ -174,8 +174,8 @@ static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* Return the volume's sectors, or 0 if the fields contradict each other. mkfs.fat puts a number below
- * 65,536 into the field of FAT16, and the other systems read it there. */
+/* Return the volume's sectors, or 0 if the fields contradict each other. mkfs.fat puts a number
+ * below 65,536 into the field of FAT16, and the other systems read it there. */
 static uint32_t fat32_total_sectors(const uint8_t *boot)
 {
     uint32_t small = fat32_u16(boot + BPB_TOT_SEC16), large = fat32_u32(boot + BPB_TOT_SEC32);

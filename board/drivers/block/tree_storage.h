@@ -1,5 +1,5 @@
-/* The storage that a device tree lists: NVMe drives and USB drives on PCI Express, cards on virtio-mmio, cards in
- * SD controllers on PCI Express, then banks of CFI flash. */
+/* The storage that a device tree lists: NVMe drives and USB drives on PCI Express, cards on
+ * virtio-mmio, cards in SD controllers on PCI Express, then banks of CFI flash. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
 #define INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
 

@@ -137,8 +137,8 @@ static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
 
 static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
 {
-    /* Decoding is off while the size is read (6.2.5.1); otherwise all ones would be an address for a
-     * moment. */
+    /* Decoding is off while the size is read (6.2.5.1); otherwise all ones would be an address for
+     * a moment. */
     *config(pci, function, REG_COMMAND) &= ~(uint32_t)COMMAND_MEMORY;
     for (unsigned i = 0; i < n; i++) {
         uint32_t bar = *config(pci, function, REG_BAR + 4 * i);

@@ -1,5 +1,5 @@
-/* The device tree's host bridge, found once for all drivers that need it, because finding it again would switch off devices that are in
- * use. */
+/* The device tree's host bridge, found once for all drivers that need it, because finding it again
+ * would switch off devices that are in use. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_TREE_PCI_H
 #define INGOT_BOARD_DRIVERS_BUS_TREE_PCI_H
 

@@ -97,12 +97,13 @@ enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
  * that it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
 enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
 
-/* Zero the queue's rings and give the queue to the device, without interrupts (section 4.2.3.2). Returns the number of descriptors, a
- * power of two; 0 if the device has no such queue, or the queue is too small. */
+/* Zero the queue's rings and give the queue to the device, without interrupts (section 4.2.3.2).
+ * Returns the number of descriptors, a power of two; 0 if the device has no such queue, or the
+ * queue is too small. */
 uint32_t virtq_start(uintptr_t mmio, const struct virtq *q);
 
-/* Give the device the chain that starts at descriptor `head` (section 2.7.13). `size` is what virtq_start
- * returned. */
+/* Give the device the chain that starts at descriptor `head` (section 2.7.13). `size` is what
+ * virtq_start returned. */
 void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head);
 
 /* These are in virtio_mmio.c, which a unit test replaces by a simulated device. Fields of the

@@ -1,5 +1,5 @@
-/* Accesses to the registers; everything else uses only these three functions. An image without virtio_pci.c never calls virtio_use and
- * has only registers of virtio-mmio. */
+/* Accesses to the registers; everything else uses only these three functions. An image without
+ * virtio_pci.c never calls virtio_use and has only registers of virtio-mmio. */
 #include "board/drivers/bus/virtio.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01), or after "PCI" those of the PCI Local Bus Specification
- * 3.0. */
+/* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01), or after "PCI" those of the
+ * PCI Local Bus Specification 3.0. */
 #include "board/drivers/bus/virtio_pci.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ enum { /* section 4.1.4 */
        DOORBELL_BYTES = 2,
 };
 
-/* The place and the width of each register of virtio-mmio (section 4.1.4.3). The halves of an address are written separately
- * (4.1.3.1). */
+/* The place and the width of each register of virtio-mmio (section 4.1.4.3). The halves of an
+ * address are written separately (4.1.3.1). */
 static const struct place {
     uint16_t reg;
     uint8_t at, bytes;

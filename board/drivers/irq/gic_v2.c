@@ -81,8 +81,8 @@ static enum err gic_v2_init(const struct gic *gic)
  * word yet. */
 static enum err gic_v2_listen(const struct gic *gic, uint64_t affinity)
 {
-    /* Each core sees its own copy of these registers. The bypass stays as firmware left it, as in Linux
-     * (irq-gic.c, GICC_DIS_BYPASS_MASK). */
+    /* Each core sees its own copy of these registers. The bypass stays as firmware left it, as in
+     * Linux (irq-gic.c, GICC_DIS_BYPASS_MASK). */
     uint32_t bypass = *reg(gic, INTERFACE, GICC_CTLR) & GICC_CTLR_BYPASS;
 
     (void)affinity;

@@ -196,9 +196,9 @@ static enum err enable_sgi(uintptr_t redistributor, bool single_state)
     return ERR_OK;
 }
 
-/* Clear active priorities: an interrupt that firmware took and never ended would hold back others. A core
- * with 6 or 7 bits of priority has more of these registers (12.2, ICC_AP1R<n>_EL1); PRIbits is the number of
- * bits minus one. */
+/* Clear active priorities: an interrupt that firmware took and never ended would hold back others.
+ * A core with 6 or 7 bits of priority has more of these registers (12.2, ICC_AP1R<n>_EL1); PRIbits
+ * is the number of bits minus one. */
 static void forget_running(void)
 {
     uint64_t bits = (READ_SYSTEM(icc_ctlr_el1) >> CTLR_PRIORITY_SHIFT & 7) + 1;

@@ -105,7 +105,8 @@ static void reset(const struct genet *g)
     genet_write(g, GENET_COUNTERS, GENET_COUNTERS_CLEAR);
     genet_write(g, GENET_COUNTERS, 0);
     genet_write(g, GENET_FRAME_MOST, FRAME_MOST);
-    /* Firmware that loaded us over the network may have enabled status blocks, as Linux's driver does. */
+    /* Firmware that loaded us over the network may have enabled status blocks, as Linux's driver
+     * does. */
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_SEND_BUFFER, GENET_STATUS_BLOCK, false);
     set_bits(g, GENET_RECEIVE_BUFFER, GENET_RECEIVE_ALIGNS, true);

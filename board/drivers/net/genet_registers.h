@@ -44,7 +44,8 @@ enum {
     GENET_COMMAND_RESET = 1 << 13,
     GENET_COMMAND_LOOP = 1 << 15, /* set with the reset bit, so that there is a receive clock */
 };
-/* Only frames to an address in a filter are received (Linux: MAX_MDF_FILTER; filter 0 has the highest bit). */
+/* Only frames to an address in a filter are received (Linux: MAX_MDF_FILTER; filter 0 has the
+ * highest bit). */
 enum { GENET_MOST_FILTERS = 17, GENET_FILTER_BYTES = 8 };
 enum { GENET_COUNTERS_CLEAR = 7 };
 enum {

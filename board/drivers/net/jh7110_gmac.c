@@ -80,9 +80,9 @@ static uint64_t pll0_hz(const struct jh7110_gmac *g)
     return (OSCILLATOR_HZ * times >> 24) / divider >> (fraction >> 28 & 3);
 }
 
-/* Set the clock for 1000 Mbit/s, as U-Boot and Linux do when a link comes up (dwc_eth_qos_starfive.c,
- * dwmac-starfive.c). U-Boot sets PLL 0 to 1000, 1250 or 1500 MHz, and the divider's reset value suits only one of
- * them. */
+/* Set the clock for 1000 Mbit/s, as U-Boot and Linux do when a link comes up
+ * (dwc_eth_qos_starfive.c, dwmac-starfive.c). U-Boot sets PLL 0 to 1000, 1250 or 1500 MHz, and the
+ * divider's reset value suits only one of them. */
 static void set_own_clock(const struct jh7110_gmac *g, unsigned port)
 {
     const struct port *p = &ports[port];

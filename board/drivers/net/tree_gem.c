@@ -29,8 +29,9 @@ static bool map_clock(const struct device_tree *tree, const struct device_tree_n
     return true;
 }
 
-/* Find the address at which to try the PHY first: that of the node that phy-handle names, or 0 if the tree names none. Returns false
- * if the PHY is on another controller's bus. The Icicle Kit has both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
+/* Find the address at which to try the PHY first: that of the node that phy-handle names, or 0 if
+ * the tree names none. Returns false if the PHY is on another controller's bus. The Icicle Kit has
+ * both PHYs on the bus of mac1 (mpfs-icicle-kit-common.dtsi). */
 static bool find_phy(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned *address)
 {

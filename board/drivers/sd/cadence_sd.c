@@ -48,8 +48,8 @@ static void set_kind(uintptr_t mmio, uint32_t kind)
     *mode = (*mode & ~(uint32_t)MODE_KIND) | kind;
 }
 
-/* As in Linux (sdhci-cadence.c, sdhci_cdns_set_uhs_signaling), an SD card has mode 0 at every speed,
- * and an eMMC has mode 0 below high speed. */
+/* As in Linux (sdhci-cadence.c, sdhci_cdns_set_uhs_signaling), an SD card has mode 0 at every
+ * speed, and an eMMC has mode 0 below high speed. */
 static void prepare_timing(void *context, enum sd_timing timing)
 {
     const struct cadence_sd *sd = context;

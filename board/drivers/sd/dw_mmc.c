@@ -281,8 +281,8 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
-    /* Do this last: from now on the engine may fetch. Tell the engine to look for descriptors, as Linux does
-     * (dw_mci_idmac_start_dma), because it is suspended if it has looked before. */
+    /* Do this last: from now on the engine may fetch. Tell the engine to look for descriptors, as
+     * Linux does (dw_mci_idmac_start_dma), because it is suspended if it has looked before. */
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
     *reg(d, PLDMND) = 1;
     return e;

@@ -205,8 +205,8 @@ void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)
     if (uart->base == 0 || divisor == 0 || divisor > 0xffff)
         return;
     ns16550_drain(uart);
-    /* Mask interrupts: a PLIC keeps a request that the UART has withdrawn, and the handler would read the
-     * divisor as data. */
+    /* Mask interrupts: a PLIC keeps a request that the UART has withdrawn, and the handler would
+     * read the divisor as data. */
     on = core_interrupts_mask();
     write_register(uart, REG_INTERRUPTS, 0);
     if (set_line_control(uart, LINE_8N1 | LINE_DIVISOR)) {

@@ -167,9 +167,9 @@ void serial_keep_byte(uint8_t byte)
     take_byte(byte);
 }
 
-/* Receive on one core at a time, because the ring has one producer. If another core is
- * receiving, this core leaves the bytes to it: core 0's handler may run while core 1 reports a trap.
- * The loop is bounded: a UART without a clock may always claim to have a byte. */
+/* Receive on one core at a time, because the ring has one producer. If another core is receiving,
+ * this core leaves the bytes to it: core 0's handler may run while core 1 reports a trap. The loop
+ * is bounded: a UART without a clock may always claim to have a byte. */
 static int receive_from(const struct serial_uart *driver, void *uart)
 {
     int received, n = 0;
@@ -250,8 +250,8 @@ static bool is_proven(void)
     return atomic_load(&serial_line.proven) && serial_line.second == NULL;
 }
 
-/* Sleep for a limited time, or not at all if nothing is known to end the sleep. Call with interrupts
- * masked. */
+/* Sleep for a limited time, or not at all if nothing is known to end the sleep. Call with
+ * interrupts masked. */
 static void sleep_a_while(void)
 {
     bool proven = is_proven();

@@ -1,6 +1,7 @@
 #include "board/drivers/soc/sbi_call.h"
 
-/* a7 is the extension, a6 the function; a0 returns the error, a1 the value; other registers stay. */
+/* a7 is the extension, a6 the function; a0 returns the error, a1 the value; other registers
+ * stay. */
 struct sbi_result sbi_call(uint64_t extension, uint64_t function, uint64_t arg0, uint64_t arg1,
                            uint64_t arg2, uint64_t arg3)
 {

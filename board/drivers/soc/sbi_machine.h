@@ -37,7 +37,8 @@ void sbi_machine_listen(const struct device_tree_node *uart);
  * this code goes on. */
 void sbi_machine_leave_out(uint64_t hart);
 
-/* For board.amend: harts from `first` to `last` that the tree does not name, but the firmware lets us start, become cores too. */
+/* For board.amend: harts from `first` to `last` that the tree does not name, but the firmware lets
+ * us start, become cores too. */
 struct machine;
 void sbi_machine_add_unnamed(struct machine *machine, uint64_t first, uint64_t last);
 

@@ -22,8 +22,8 @@ enum {
     USB2_SLEEP = 1 << 8,
     USB3_SUSPEND = 1 << 17,
     USB3_NO_DETECTION_IN_P3 = 1 << 28, /* snps,dis_rxdet_inp3_quirk */
-    /* snps,parkmode-disable-ss-quirk, -hs- and, of Raspberry Pi's own tree, -fsls-: with park mode a controller has died
-     * under load (raspberrypi/linux issue 5753, pull request 5892). */
+    /* snps,parkmode-disable-ss-quirk, -hs- and, of Raspberry Pi's own tree, -fsls-: with park mode
+     * a controller has died under load (raspberrypi/linux issue 5753, pull request 5892). */
     NO_PARK_MODES = 7 << 15,
     SENDS_BY_COUNT = 1 << 29, /* snps,tx-thr-num-pkt 2, snps,tx-max-burst 8 */
     SENDS_COUNT = 2 << 24,

@@ -7,9 +7,9 @@
 #include "board/facts.h"
 #include "board/isa.h"
 
-/* The sockets' supply and its alarm are GPIO 42 and 43, the ninth and tenth line of bank 2, with function 2, "vbus1"
- * (bcm2712-rpi-5-b.dts of Linux and of raspberrypi/linux, rp1_usb0; pinctrl-rp1.c). Circle does not set them, but
- * relies on the firmware. */
+/* The sockets' supply and its alarm are GPIO 42 and 43, the ninth and tenth line of bank 2, with
+ * function 2, "vbus1" (bcm2712-rpi-5-b.dts of Linux and of raspberrypi/linux, rp1_usb0;
+ * pinctrl-rp1.c). Circle does not set them, but relies on the firmware. */
 static void power_sockets(uintptr_t peripherals)
 {
     enum { BANK_2 = 0xd8000, LINE_42 = 42 - 34, LINES = 2, FUNCTION_VBUS_1 = 2 };

@@ -267,8 +267,8 @@ static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
 {
     bool fresh;
 
-    /* A drive with open files goes first: another card of its reader may be known, too. The place is
-     * in use after a turn if a hub was there. */
+    /* A drive with open files goes first: another card of its reader may be known, too. The place
+     * is in use after a turn if a hub was there. */
     for (unsigned pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < u->n_drives && xhci_is_unused(&u->host, place, &fresh); i++)
             if (u->devices[i].in_use == (pass == 0) && !is_attached(u, i) && is_known(u, i) &&

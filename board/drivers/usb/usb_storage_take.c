@@ -1,5 +1,5 @@
-/* Takes a USB drive: recognizes it at a port, addresses it, and takes it again after it was released. Sections are those of the
- * USB Mass Storage Class, Bulk-Only Transport 1.0. */
+/* Takes a USB drive: recognizes it at a port, addresses it, and takes it again after it was
+ * released. Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0. */
 #include <string.h>
 
 #include "board/drivers/soc/device_name.h"
@@ -32,8 +32,8 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* A drive that has a twin is recognized by its socket, not by the number of its place, which changes
- * if hubs are found in another order. */
+/* A drive that has a twin is recognized by its socket, not by the number of its place, which
+ * changes if hubs are found in another order. */
 static bool is_mine(const struct usb_storage *s, const struct identity *i)
 {
     const struct xhci_device *d = &s->device;
@@ -93,8 +93,8 @@ static char *put_number(char *at, uint32_t number) /* below 1000 */
     return at;
 }
 
-/* Note where the drive is, and name it "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two
- * hubs. A drive that moves gets another name. */
+/* Note where the drive is, and name it "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind
+ * two hubs. A drive that moves gets another name. */
 static void note_place(struct usb_storage *s)
 {
     const struct xhci_device *d = &s->device;
@@ -151,7 +151,8 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
         s->phase = USB_IDLE;
         e = usb_storage_learn(s);
     }
-    /* A drive that is refused changes neither the place nor the name of the one that was here before. */
+    /* A drive that is refused changes neither the place nor the name of the one that was here
+     * before. */
     if (e == ERR_OK || is_first)
         note_place(s);
     if (e != ERR_OK && s->why == NULL)

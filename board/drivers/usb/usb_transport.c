@@ -66,8 +66,8 @@ static void end(struct usb_storage *s, enum usb_outcome outcome)
     s->outcome = outcome;
 }
 
-/* After a stall, clear the halt on both sides; then the status follows (6.7.2 and figure 2). The status may also stall once, even
- * if the data have stalled before. */
+/* After a stall, clear the halt on both sides; then the status follows (6.7.2 and figure 2). The
+ * status may also stall once, even if the data have stalled before. */
 static void clear_stall(struct usb_storage *s, bool in)
 {
     struct xhci_device *d = &s->device;

@@ -87,7 +87,8 @@ void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t s
         ring->first = t;
     if (++ring->next < XHCI_RING - 1)
         return;
-    /* The last entry links back to the first one, and from there on the cycle bit is inverted (4.11.5.1). */
+    /* The last entry links back to the first one, and from there on the cycle bit is inverted
+     * (4.11.5.1). */
     put_trb(x, &ring->trbs[ring->next], xhci_address(x, ring->trbs), 0,
             TRB_LINK << 10 | TRB_TOGGLE | (control & TRB_CHAIN) | ring->cycle);
     ring->next = 0;
@@ -103,8 +104,9 @@ static void hand_over(struct xhci *x, struct xhci_ring *ring, uint32_t slot, uin
     xhci_write(x, x->doorbells + 4 * slot, id);
 }
 
-/* If the hub in a VL805 is asked while bits 0 to 2 of MFINDEX are 0 (5.5.1), it sends too late for a full-speed device, and the port
- * babbles (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull request 5262). So wait for the next microframe. */
+/* If the hub in a VL805 is asked while bits 0 to 2 of MFINDEX are 0 (5.5.1), it sends too late for
+ * a full-speed device, and the port babbles (Linux's quirk VLI_HUB_TT_QUIRK, raspberrypi/linux pull
+ * request 5262). So wait for the next microframe. */
 static void avoid_microframe_0(const struct xhci *x, const struct xhci_device *d, uint32_t id)
 {
     struct xhci_deadline limit = xhci_deadline_in(x, 1);
@@ -320,8 +322,8 @@ enum err xhci_stop(struct xhci *x)
         x->devices[slot] = NULL;
     }
     dma_barrier();
-    /* No register may be written before the controller is ready (5.4.2), which takes a VL805 a while after its
-     * program was loaded. */
+    /* No register may be written before the controller is ready (5.4.2), which takes a VL805 a
+     * while after its program was loaded. */
     e = wait_status(x, STATUS_NOT_READY, 0);
     if (e != ERR_OK)
         return e;
@@ -373,7 +375,8 @@ static enum err set_scratch(struct xhci *x)
             x, ERR_UNSUPPORTED,
             "the USB controller needs more than 64 pages of memory for itself: use another one, and report "
             "the lines of `diag` that begin with USB");
-    /* Zero them for each start, because an earlier run has written there (set_rings makes the zeros visible). */
+    /* Zero them for each start, because an earlier run has written there (set_rings makes the zeros
+     * visible). */
     memset(x->scratch, 0, n * sizeof x->scratch[0]);
     for (uint32_t i = 0; i < n; i++)
         x->scratch_list[i] = xhci_address(x, x->scratch[i]);

@@ -1,7 +1,7 @@
-/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs (also
- * behind other hubs): a command ring, an event ring, and for each device the rings of its control endpoint and of two
- * more. Polled by core 0 only, because all devices share the event ring: no other core may serve a drive behind it
- * (runtime/storage/storage_devices.c). */
+/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports
+ * and behind hubs (also behind other hubs): a command ring, an event ring, and for each device the
+ * rings of its control endpoint and of two more. Polled by core 0 only, because all devices share
+ * the event ring: no other core may serve a drive behind it (runtime/storage/storage_devices.c). */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_H
 
@@ -131,7 +131,8 @@ struct xhci {
     const char *why;      /* error message if the controller cannot be used, else NULL */
 };
 
-/* Start the controller and find its hubs. ERR_NO_DEVICE: nothing answers; other errors set x->why. */
+/* Start the controller and find its hubs. ERR_NO_DEVICE: nothing answers; other errors set
+ * x->why. */
 enum err xhci_start(struct xhci *x);
 
 /* Stop and reset the controller; afterwards it moves no data and has no devices. Returns
@@ -156,10 +157,10 @@ bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 /* Clear the change of a place whose device is ignored. A device that comes later is fresh again. */
 void xhci_clear_change(struct xhci *x, uint32_t place);
 
-/* Open the device at the place if it is a hub, and switch its ports on. A device is tried once after
- * it came. ERR_NO_DEVICE: the device is not a hub, or is behind five other hubs. ERR_NO_SPACE:
- * there are too many hubs, and x->left_out says so, once. ERR_BUSY: the device was tried before,
- * and may be a hub that does not work. */
+/* Open the device at the place if it is a hub, and switch its ports on. A device is tried once
+ * after it came. ERR_NO_DEVICE: the device is not a hub, or is behind five other hubs.
+ * ERR_NO_SPACE: there are too many hubs, and x->left_out says so, once. ERR_BUSY: the device was
+ * tried before, and may be a hub that does not work. */
 enum err xhci_hub_open(struct xhci *x, uint32_t place);
 /* True for a port of a released hub that xhci_hub_open may open again, because this hub, or one
  * between it and the controller, is there and was not tried yet. */
@@ -194,12 +195,12 @@ void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, ui
 enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ring *ring,
                      uint32_t id);
 
-/* Get the next event of the device's transfers; events of other devices are kept for them. Returns false
- * if there is none yet. */
+/* Get the next event of the device's transfers; events of other devices are kept for them. Returns
+ * false if there is none yet. */
 bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event);
 
-/* Report HCSPARAMS1 and 2, HCCPARAMS1, registers, ports and devices, for the option `diag`. of: a struct
- * xhci. */
+/* Report HCSPARAMS1 and 2, HCCPARAMS1, registers, ports and devices, for the option `diag`. of: a
+ * struct xhci. */
 struct facts;
 void xhci_facts(const void *of, const struct facts *f);
 
@@ -210,8 +211,9 @@ struct xhci_deadline xhci_deadline_in(const struct xhci *x, uint32_t ms);
 bool xhci_is_over(const struct xhci *x, const struct xhci_deadline *d);
 void xhci_pause(const struct xhci *x, uint32_t ms);
 
-/* Feed the watchdog, which waits for 15 s, before a step that ends within 6 s: a pause, the wait for a
- * command or a control transfer, a drive's command. Several devices may take longer together. */
+/* Feed the watchdog, which waits for 15 s, before a step that ends within 6 s: a pause, the wait
+ * for a command or a control transfer, a drive's command. Several devices may take longer
+ * together. */
 void xhci_alive(const struct xhci *x);
 
 #endif

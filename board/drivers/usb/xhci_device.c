@@ -1,5 +1,5 @@
-/* Devices at the controller's ports and behind hubs: addresses, endpoints, control transfers. Sections are those of the
- * eXtensible Host Controller Interface specification 1.2. */
+/* Devices at the controller's ports and behind hubs: addresses, endpoints, control transfers.
+ * Sections are those of the eXtensible Host Controller Interface specification 1.2. */
 #include <string.h>
 
 #include "board/drivers/usb/xhci_private.h"
@@ -104,7 +104,8 @@ static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struc
     c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* average length of a TRB, approximately */
 }
 
-/* A VL805 loses data in bursts to a drive of SuperSpeed behind a hub (raspberrypi/linux pull request 5173). */
+/* A VL805 loses data in bursts to a drive of SuperSpeed behind a hub (raspberrypi/linux pull
+ * request 5173). */
 static uint32_t out_burst(const struct xhci_device *d, const struct usb_ends *ends)
 {
     return d->hub == NULL ? ends->out_burst : 0;
@@ -254,8 +255,8 @@ enum err xhci_detach(struct xhci *x, struct xhci_device *d)
     return e;
 }
 
-/* A device that was pulled and put back counts as another device, even at a USB 3 port, which enables
- * itself. */
+/* A device that was pulled and put back counts as another device, even at a USB 3 port, which
+ * enables itself. */
 bool xhci_port_works(const struct xhci *x, uint32_t port)
 {
     const uint32_t mask = PORT_CONNECTED | PORT_ENABLED | PORT_CONNECT_CHANGE;

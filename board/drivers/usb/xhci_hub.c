@@ -59,8 +59,8 @@ static bool is_super(const struct xhci_hub *h)
 
 /* ---- ports ---- */
 
-/* Release a hub that did not answer, or whose port was disabled. A hub that worked before is tried once
- * more, as if it were new. */
+/* Release a hub that did not answer, or whose port was disabled. A hub that worked before is tried
+ * once more, as if it were new. */
 static void let_go(struct xhci *x, struct xhci_hub *h)
 {
     (void)xhci_detach(x, &h->device);
@@ -90,8 +90,8 @@ static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request,
 }
 
 /* A lost answer says nothing about the devices behind the hub, so ask again. A translator reports a
- * lost answer as a stall (11.17). (Linux repeats the request after a stall or a time-out, and resets
- * a hub after ten failures: get_port_status, hub_irq.) */
+ * lost answer as a stall (11.17). (Linux repeats the request after a stall or a time-out, and
+ * resets a hub after ten failures: get_port_status, hub_irq.) */
 static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
 {
     const uint8_t *d = h->device.data;
@@ -259,9 +259,9 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     return e == ERR_OK ? power_ports(x, h) : e;
 }
 
-/* A hub that comes back gets its own entry, so that its ports and the drives there keep their places.
- * Another device gets the first entry that was never used, so that at the start a hub has a lower
- * number than hubs that are found behind it. If no such entry is left, the device gets the
+/* A hub that comes back gets its own entry, so that its ports and the drives there keep their
+ * places. Another device gets the first entry that was never used, so that at the start a hub has a
+ * lower number than hubs that are found behind it. If no such entry is left, the device gets the
  * entry of a closed hub. */
 static struct xhci_hub *unused_hub(struct xhci *x, uint32_t place)
 {

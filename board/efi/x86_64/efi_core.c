@@ -1,5 +1,5 @@
-/* The functions of a core that board/isa.h and boot/boot.h declare, for x86-64. Volumes are those of Intel's Software Developer's
- * Manual. */
+/* The functions of a core that board/isa.h and boot/boot.h declare, for x86-64. Volumes are those
+ * of Intel's Software Developer's Manual. */
 #include <cpuid.h>
 #include <string.h>
 
@@ -84,7 +84,8 @@ static bool has(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Features that CPUID names and XCR0 enables. start.S has refused a CPU without AVX2, FMA and F16C. */
+/* Features that CPUID names and XCR0 enables. start.S has refused a CPU without AVX2, FMA and
+ * F16C. */
 static uint32_t features_read(void)
 {
     enum {
@@ -138,8 +139,8 @@ static const char *read_name(void)
     return n != 0 ? name : "x86-64";
 }
 
-/* Bytes of the second-level cache. Intel and AMD have leaf 0x80000006 (volume 2, CPUID), which counts in
- * KiB. */
+/* Bytes of the second-level cache. Intel and AMD have leaf 0x80000006 (volume 2, CPUID), which
+ * counts in KiB. */
 static size_t read_cache(void)
 {
     enum { SECOND_LEVEL = 0x80000006u };

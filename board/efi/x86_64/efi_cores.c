@@ -45,7 +45,8 @@ uint64_t efi_isa_ticks_hz(void)
     return cores.ticks_hz;
 }
 
-/* Get the rate of the TSC from leaf 0x15 if it has crystal and ratio, or measure it while the firmware waits. */
+/* Get the rate of the TSC from leaf 0x15 if it has crystal and ratio, or measure it while the
+ * firmware waits. */
 void efi_isa_open(void)
 {
     enum { WAIT_MICROS = 20000, CRYSTAL = 0x15 };
