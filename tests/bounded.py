@@ -14,14 +14,14 @@ import subprocess
 import sys
 import time
 
-LATER = 2                                # seconds, and a sixth, after the program's own alarm
-PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; programs of a suite end before it
+LATER = 2                                # seconds to wait after 7/6 of the time of the program's own alarm
+PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; a suite gets more, so that its programs end before it
 
 
 def fixed_addresses():
     """Switch off random memory layouts, if allowed, for programs started from now on, because the ThreadSanitizer of gcc 12 cannot use all
     layouts that a kernel chooses."""
-    import ctypes  # for a few programs
+    import ctypes  # imported here, because few programs need it
     ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
 
 
@@ -33,7 +33,7 @@ def hear_signals():
 
 
 def signal_all(child, number):
-    """True: the process existed."""
+    """Returns True if the process existed."""
     try:
         os.killpg(child.pid, number)
         return True

@@ -26,7 +26,7 @@ fail() {
 }
 
 MIB=$((1024 * 1024))
-MIN_CLUSTERS=65525 # fewer, and a FAT32 is taken for a FAT16 (FAT32 specification, "FAT type")
+MIN_CLUSTERS=65525 # with fewer clusters a FAT32 is taken for a FAT16 (FAT32 specification, "FAT type")
 VOLUME_ID=1a607001
 
 # Times and character set are fixed, and the user's settings are ignored.

@@ -112,7 +112,7 @@ class Display:
         """(characters with this glyph, foreground, background); a cell of a single colour is a blank."""
         s, x0, y0 = self.scale, column * COLUMNS * self.scale, row * ROWS * self.scale
         colours = [[self.pixel(x0 + x * s, y0 + y * s) for x in range(COLUMNS)] for y in range(ROWS)]
-        for y in range(ROWS * s if s > 1 else 0):  # a larger pixel is one colour
+        for y in range(ROWS * s if s > 1 else 0):  # an enlarged pixel has one colour
             for x in range(COLUMNS * s):
                 if self.pixel(x0 + x, y0 + y) != colours[y // s][x // s]:
                     return UNKNOWN, None, None

@@ -90,7 +90,7 @@ class Volume:
             raise SystemExit("exfat.py: the files do not fit: --size")
         got = [self.next + i * step for i in range(n)]
         self.next = got[-1] + 1
-        if pieces:  # and the last two change places
+        if pieces:  # and the last two clusters change places
             got[-2:] = reversed(got[-2:])
         self.used.update(got)
         return got

@@ -209,7 +209,7 @@ NAMES = {"model.embed_tokens": "token_embd", "model.final_layernorm": "output_no
          "mamba.in_proj": "ssm_in", "mamba.conv1d": "ssm_conv1d", "mamba.out_proj": "ssm_out",
          "mamba.norm": "ssm_norm"}
 BARE = {"mamba.A_log": "ssm_a", "mamba.D": "ssm_d", "mamba.dt_bias": "ssm_dt.bias",
-        "pre_ff_layernorm.weight": "ffn_norm"}  # so llama.cpp writes and reads it
+        "pre_ff_layernorm.weight": "ffn_norm"}  # the name that llama.cpp writes and reads
 
 
 def name_in_gguf(full):

@@ -12,10 +12,10 @@ import time
 
 from machine import ARM64, WORK, make_card, text_of
 
-SECONDS = 240  # for every wait; a machine at rest needs a few
+SECONDS = 240  # for every wait; on an idle computer a few are enough
 NUMBERS = itertools.count()
 CARD_DEVICE = ("-device", "virtio-blk-device,drive=paced")
-SHORT = ("-icount", "shift=5,sleep=off")  # 32 ns an instruction, which takes QEMU two or three
+SHORT = ("-icount", "shift=5,sleep=off")  # 32 ns of the board's time per instruction, for which QEMU needs 2 or 3 ns
 
 
 def card_of(path):

@@ -139,7 +139,7 @@ class Assistant(Layers):
     def guess(self, token, n):
         """The logits of n guesses after the last token; each guess takes the likeliest token of the previous guess."""
         hidden, rows = self.model.hidden[-1], []
-        position = len(self.model.hidden)  # of the last token, for all guesses
+        position = len(self.model.hidden)  # the position of the last token, which all guesses use
         for _ in range(n):
             x = multiply(self.t["nextn.pre_projection.weight"], self.model.embedding(token) + hidden)
             for layer in range(self.n_layers):
@@ -157,7 +157,7 @@ class Assistant(Layers):
 
 # ---- files -----------------------------------------------------------------------------------------
 
-WIDTH, VOCAB = 64, 512  # of the model
+WIDTH, VOCAB = 64, 512  # sizes of the model
 # Keys whose values an assistant shares with its model.
 COMMON = (".context_length", ".attention.layer_norm_rms_epsilon", ".attention.head_count_kv", ".attention.key_length", ".attention.value_length",
           ".rope.dimension_count", ".rope.freq_base", ".attention.key_length_swa", ".attention.value_length_swa", ".rope.dimension_count_swa",

@@ -1,5 +1,5 @@
-"""Writes GGUF files for the suites, also the micro-models of hf/tiny as the usual converters write them, so that the same weights are read from both
-formats."""
+"""Writes GGUF files for the suites, among them the micro-models of hf/tiny in the form of the usual converters, so that the same weights are read from
+both formats."""
 
 import array
 import json
@@ -181,7 +181,7 @@ LLAMA_NAMES = {
     "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
     "self_attn.attn_sub_norm": "attn_sub_norm", "mlp.ffn_sub_norm": "ffn_sub_norm",
 }
-ARCHITECTURES = {"bitnet": "bitnet-b1.58"}  # where it is not the family's name
+ARCHITECTURES = {"bitnet": "bitnet-b1.58"}  # architectures whose name is not that of the family
 GEMMA_NAMES = dict(LLAMA_NAMES)
 GEMMA_NAMES.update({
     "post_attention_layernorm.weight": "post_attention_norm.weight",

@@ -203,7 +203,7 @@ FAMILIES = {
     "gpt2": {"architectures": ["GPT2LMHeadModel"], "activation_function": "gelu_new"},
 }
 ABSENT = object()
-DTYPES = {"mistral": "F16", "qwen3": "BF16"}  # the others are F32
+DTYPES = {"mistral": "F16", "qwen3": "BF16"}  # the other families have F32
 SIZES = {"hidden_size": 40, "intermediate_size": 52, "num_hidden_layers": 3,
          "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96,
          "max_position_embeddings": 64}
@@ -234,7 +234,7 @@ class Random:
     def __init__(self, seed, dtype, norm):
         self.random = random.Random(seed)
         self.dtype = dtype
-        self.norm = norm  # about which the weights of norms lie
+        self.norm = norm  # the mean of the weights of norms
         self.tensors = {}
 
     def matrix(self, name, rows, cols, scale=2.0, without=None):

@@ -12,7 +12,7 @@ from hf_names_of_gguf import (BARE, DEEPSEEK, FUSED, FUSED_DENSE, GEMMA4, GPT_OS
                               QWEN35, STARCODER2)
 
 F32, MXFP4 = 0, 39
-BLOCK = {F32: (1, 4), MXFP4: (32, 17)}  # elements, bytes
+BLOCK = {F32: (1, 4), MXFP4: (32, 17)}  # elements and bytes of a block
 
 
 class Model:
@@ -180,7 +180,7 @@ def exaone4(m):
 
 
 def hunyuan(m):
-    """From base = theta * alpha^(d / (d - 2)) the file has the base."""
+    """The file has only base = theta * alpha^(d / (d - 2)), so alpha is computed from this base and the usual theta."""
     d = m.get("attention.key_length")
     return {"rope_theta": 10000.0, "rope_scaling": {
         "type": "dynamic", "alpha": (m.get("rope.freq_base") / 10000) ** ((d - 2) / d),
@@ -440,7 +440,7 @@ def add_layer_tensor(m, family, out, name):
 
 
 def latent(m, number):
-    """kv_b: for each head the rows that make its key, as columns, then those that make its value."""
+    """kv_b: for each head the rows that make its key, which the file has as columns, then the rows that make its value."""
     (heads, rank, keys), _, k = m.tensors[f"blk.{number}.attn_k_b.weight"]
     (_, values, _), _, v = m.tensors[f"blk.{number}.attn_v_b.weight"]
     k, out, size = array.array("f", k), b"", 4 * values * rank

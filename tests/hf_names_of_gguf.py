@@ -62,4 +62,4 @@ FUSED = {"ffn_gate_exps": ("ffn_up_exps", "block_sparse_moe.input_linear"),
          "ffn_gate_shexp": ("ffn_up_shexp", "shared_mlp.input_linear")}
 FUSED_DENSE = {**FUSED, "ffn_gate": ("ffn_up", "shared_mlp.input_linear")}
 BARE = ("A_log", ".D", "dt_bias", "expert_bias", "sinks", "layer_scalar",
-        "correction_bias")  # names without ".weight"
+        "correction_bias")  # tensors whose names do not end in ".weight"

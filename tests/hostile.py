@@ -17,7 +17,7 @@ SECONDS = 30
 INGOT = os.path.join(BUILD, "asan/ingot")
 NAN = struct.pack("<f", float("nan"))
 HUGE = struct.pack("<Q", 1 << 63)
-# of good()
+# The tensors of good().
 SHAPES = [("token_embd.weight", (256, 12)), ("output_norm.weight", (256,)),
           ("blk.0.attn_norm.weight", (256,)), ("blk.0.ffn_norm.weight", (256,)),
           ("blk.0.attn_q.weight", (256, 256)), ("blk.0.attn_k.weight", (256, 256)),

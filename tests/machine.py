@@ -23,10 +23,10 @@ with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as _version:
 
 # Settings of a request whose reply is long with any seed, for tests in which a caller leaves or a reply comes in pieces.
 LONG_REPLY = {"temperature": 2, "max_tokens": 450, "grammar": "root ::= [a-z ]{400,480}"}
-LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
+LONG = os.environ.get("INGOT_LONG") == "1"  # set by make test-long: tests repeat more
 SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
 
-# In `make -j2 test` the make of a suite would warn that it cannot use the jobs of its parent, among the words that the suite reads.
+# Under `make -j2 test`, a make that a suite runs would warn that it cannot use its parent's jobs, in the output that the suite reads.
 os.environ["MAKEFLAGS"] = " ".join(flag for flag in os.environ.get("MAKEFLAGS", "").split() if not flag.startswith(("-j", "--jobserver")))
 
 if sys.argv[0].endswith(".t"):
@@ -90,7 +90,7 @@ def kept_or_told(board, cores):
     """The answers are kept, because asking make takes a quarter of a second, and every suite asks several times."""
     path = os.path.join(WORK, "qemu-commands", f"{board}-{cores}")
     if any(name.startswith("QEMU") for name in os.environ):
-        return told_by_make(board, cores)  # who says so in the environment means it
+        return told_by_make(board, cores)  # QEMU variables in the environment override kept answers
     words = kept_command(path, board)
     if words is None:
         words = told_by_make(board, cores)
@@ -278,7 +278,7 @@ def make_board_card(board, name, **variables):
     os.makedirs(WORK, exist_ok=True)
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one card.img a board, and suites that run at a time
+        fcntl.flock(lock, fcntl.LOCK_EX)  # suites that run at the same time share one card.img per board
         log = must(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "BOARD=" + board,
                     *(f"{key}={value}" for key, value in variables.items()), "card"], 300)
         os.replace(os.path.join(BUILD, board, "card.img"), out)
@@ -356,7 +356,7 @@ class Tap:
             for line in str(detail).split("\n")[-40:]:
                 print("#   " + line, flush=True)
             print(f"# {sys.argv[0]}: not ok {self.n} - {what}\n#   {str(detail)[-2000:]!r}",
-                  file=sys.stderr, flush=True)  # prove shows that, and hides the above
+                  file=sys.stderr, flush=True)  # prove shows standard error, and hides the lines above
         return good
 
     def skip(self, what, why):

@@ -27,7 +27,7 @@ def checksum(data):
 
 
 def good(frame):
-    """With the checksums of IP, ICMPv6, TCP and UDP."""
+    """The frame with right checksums of IP, ICMPv6, TCP and UDP."""
     f = bytearray(frame)
     if f[12:14] == IP4:
         f[24:26] = b"\0\0"
@@ -50,7 +50,7 @@ def ip6(protocol, payload, source, to, mac=net_seed.MAC):
 
 
 class Wire:
-    """For talk.Console."""
+    """The board, in the form that talk.Console needs."""
 
     def __init__(self, machine):
         self.board, self.machine = machine.board, machine
@@ -118,7 +118,7 @@ class Caller:
         if length:
             return rest if len(rest) == int(length[1]) else None
         text = b""
-        while (size := re.match(rb"([0-9a-f]+)\r\n", rest, re.I)):  # chunks
+        while (size := re.match(rb"([0-9a-f]+)\r\n", rest, re.I)):  # the body comes in chunks
             n, rest = int(size[1], 16), rest[size.end():]
             if n == 0:
                 return text

@@ -19,7 +19,7 @@ class Screen:
     def __init__(self, columns=80):
         self.columns = columns
         self.rows = [{}]
-        self.soft = set()  # rows that the terminal began by itself
+        self.soft = set()  # rows that the terminal began by wrapping
         self.row = self.column = 0
         self.saved = (0, 0)
         self.colours = 0
@@ -107,7 +107,7 @@ class Screen:
         self.rows[self.row] = {c: t for c, t in self.rows[self.row].items() if c < self.column}
 
     def resize(self, columns):
-        """Another width. Lines keep their text and are wrapped again, as on most terminals."""
+        """Change the width. Lines keep their text and are wrapped again, as on most terminals."""
         lines, cursor = [], (0, 0)
         for i, row in enumerate(self.rows):
             if i not in self.soft:

@@ -17,13 +17,13 @@ from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, end, make_card, sd_arguments
 
 FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens?, [^\]\r\n]*\]"
-# If the prompt is bold, wait for the sequence after it, because the prompt is sometimes read in two parts.
+# After a bold prompt the pattern requires the sequence that ends bold, because a prompt is sometimes read in two parts.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250
-PATIENCE = 180  # seconds for what takes one or two where nothing else runs
+PATIENCE = 180  # seconds to wait for what takes one or two on an idle computer
 ROLE = {"user": len("user") + 1, "assistant": len("assistant") + 1}
-TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is said
-OPENING = 1 + ROLE["user"]  # of these, in front of it: kept from one conversation to the next
+TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens of a turn besides its texts
+OPENING = 1 + ROLE["user"]  # those before the text, which are kept from one conversation to the next
 CONTROL, BYTE, NORMAL = 3, 6, 1
 
 
@@ -165,7 +165,7 @@ class Console:
         """The text before the next prompt."""
         self.expect(PROMPT, timeout)
         if re.search(r"\x1b\[6n\x1b8[^\r\n]*$", self.seen):
-            self.answer()  # it takes this for a terminal, and asks how wide it is
+            self.answer()  # the board takes this for a terminal, and asks for its width
         return self.seen
 
     def prompt_with(self, typed, timeout=PATIENCE):

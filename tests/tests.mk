@@ -266,7 +266,7 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # rows by name.
 SMOLLM2 := $(O)/models/published/smollm2-135m.ingot
 
-# The suites' needs.
+# What the suites need.
 test-parts: $(if $(wildcard $(SMOLLM2:.ingot=.gguf)),$(SMOLLM2)) $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
 # Every board that QEMU has with a network, except EFI boards. `make test-net-whole` makes these images, which takes
@@ -406,7 +406,7 @@ fuzz-long: $(LF_TARGETS:%=$(LF)/%) $(H)/ingot ## libFuzzer over every parser of 
 
 # ---- figures ---------------------------------------------------------------------------------
 
-# The board of BOARD= if it was given; otherwise all boards for which QEMU's counter is exact.
+# BOARD=, if it was given; otherwise this computer and all boards for which QEMU's counter is exact.
 BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv64 host,$(BOARD))
 
 # Measures which share of its memory rate and multipliers this computer uses, if it is an x86-64.
@@ -431,7 +431,7 @@ bench-gate: $(H)/ingot check-image-virt-arm64 check-image-virt-riscv64 ## 12 cou
 bench-threads: $(H)/ingot $(NATIVE) ## one thread and two, and a prompt's share of this computer's multipliers; OLDER=PROGRAM beside it; minutes, at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/threads.py $(OLDER)
 
-# KEY=VALUE for it: ANYWAY, COMPARE_RUNS, COMPARE_WITH, LLAMA_SERVER, AGREE.
+# Variables of `make compare`: ANYWAY, COMPARE_RUNS, COMPARE_WITH, LLAMA_SERVER, AGREE, README.
 compare: $(H)/ingot ## Ingot beside the newest llama.cpp of pip, SmolLM2 and Gemma 3 (AGREE=gemma3-270m agrees to its terms), by turns; 15 minutes, at rest, else ANYWAY=1; README=yes writes the ratios there
 	$(Q)$(TEST_ENV) $(foreach v,ANYWAY COMPARE_RUNS COMPARE_WITH LLAMA_SERVER AGREE README,$(if $($(v)),$(v)=$(call quote,$($(v))))) $(PYTHON) tests/bench/compare.py $(NAME)
 

@@ -14,7 +14,7 @@ HELLO, CONNECT, DISCONNECT, RESET, INTERFACES, ENDPOINTS, SET_CONFIGURATION, GET
 SET_ALTERNATIVE, GET_ALTERNATIVE, ALTERNATIVE, CANCEL = 9, 10, 11, 21
 CONTROL, BULK = 100, 101
 GOOD, CANCELLED, WIRE, STALL, BABBLE = 0, 1, 3, 4, 6  # usb_redir_status
-CAPABILITIES = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6  # version of the device, packets, ids of 64 bits, lengths of 32
+CAPABILITIES = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6  # the device's version, its packet sizes, ids of 64 bits, lengths of 32 bits
 FAST, BULK_KIND, NO_KIND = 2, 2, 255
 IN, OUT = 0x81, 0x02
 SECONDS = 60
@@ -50,7 +50,7 @@ class UsbDrive:
         self.line = socket.socket(socket.AF_UNIX)
         self.line.settimeout(SECONDS)
         self.line.connect(self.path)
-        self.ids = "<III"  # until both have said hello
+        self.ids = "<III"  # ids have 32 bits until both sides have said hello
         self.forget()
         threading.Thread(target=self.serve, args=(self.line,), daemon=True).start()
 
@@ -210,7 +210,7 @@ class UsbDrive:
 
 
 def wait_for(path, seconds=SECONDS):
-    """Until QEMU listens there."""
+    """Wait until QEMU listens at the path."""
     late = time.monotonic() + seconds
     while not listens(path) and time.monotonic() < late:
         time.sleep(0.02)

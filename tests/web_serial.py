@@ -85,7 +85,7 @@ class Carrier:
         while not closed.is_set():
             try:
                 data = self.line.recv(4096) if select.select([self.line], [], [], 0.05)[0] else b""
-            except OSError:  # the board is no more
+            except OSError:  # the board has ended
                 return
             if data and rate not in self.deaf:
                 page.frame(data, FINAL | BINARY)

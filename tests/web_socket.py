@@ -17,7 +17,7 @@ class Frames:
 
     def __init__(self, s, masks):
         self.s, self.masks, self.bytes = s, masks, b""
-        self.lock = threading.Lock()  # of what goes out
+        self.lock = threading.Lock()  # for sending
         while b"\r\n\r\n" not in self.bytes and self.more():
             pass
         self.head, _, self.bytes = self.bytes.partition(b"\r\n\r\n")

@@ -44,7 +44,7 @@ class Widths:
     def widen(self, name, shape, values):
         """(shape, values) of a tensor by its GGUF or Hugging Face name; shape as in Hugging Face."""
         if len(shape) == 1:
-            scale = math.sqrt(self.old["dim"] / self.new["dim"])  # the mean square is that smaller
+            scale = math.sqrt(self.old["dim"] / self.new["dim"])  # zeros make the mean square smaller by this factor's square
             more = self.new["dim"] - shape[0]
             return [self.new["dim"]], array.array("f", [x * scale for x in values] + [0] * more)
         parts = {"attn_q": ("q", "dim"), "q_proj": ("q", "dim"), "attn_k": ("kv", "dim"),

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 
-REACH = 1 << 20  # of ADR, either way
+REACH = 1 << 20  # bytes that ADR reaches, forwards and backwards
 
 
 def is_load_or_store(word):

@@ -205,13 +205,13 @@ def walk(files, start="chat_reply", walked=WALKED):
 
 
 def of_way(files, start, walked):
-    """"stays / files / returns"."""
+    """The figures of a way, as "stays / files / returns"."""
     stays = walk(files, start, walked)
     return f"{len(stays)} / {len(set(stays))} / {len(stays) - len(set(stays))}"
 
 
 def of_walk(files):
-    """"stays / files / returns / stays in features' code"."""
+    """The figures of the walk, as "stays / files / returns / stays in features' code"."""
     stays = walk(files)
     features = sum(bool(re.match(r"runtime/(?:learn|features/\w+)/", path)) for path in stays)
     return f"{len(stays)} / {len(set(stays))} / {len(stays) - len(set(stays))} / {features}"
@@ -236,7 +236,7 @@ def flat_folders(files):
     count = {}
     for path in files:
         if path.startswith("tests/fuzz/corpus/"):
-            continue  # inputs named by their hashes
+            continue  # inputs of fuzzers, whose names are hashes
         count[os.path.dirname(path)] = count.get(os.path.dirname(path), 0) + 1
     return sorted(((n, folder) for folder, n in count.items() if n > MOST_FILES), reverse=True)
 

@@ -30,7 +30,7 @@ NETWORK_OF_BOARD := $(if $(EFI),board/efi/efi_network.c,board/$(BOARD)/network.c
 ifneq ($(NETWORK),)
 $(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; these have: $(patsubst board/%/network.c,%,$(wildcard board/*/network.c))))
 endif
-# And the others.
+# The network's other sources.
 OF_NETWORK := $(wildcard runtime/net/*.c) $(wildcard runtime/api/*.c) \
               $(filter-out runtime/http/http_frames.c,$(wildcard runtime/http/*.c))
 NOT_IN_IMAGE += $(OF_NETWORK) runtime/http/http_frames.c

@@ -90,7 +90,7 @@ flags="$flags -fno-stack-protector -fno-pie -ffile-prefix-map=$work=newlib $cfla
 flags="$flags -nostdinc -isystem $own -isystem $fixed -isystem $source/libc/machine/$machine -isystem $prefix/include"
 flags="$flags -I$source/libm/common -I$source/libc/string"
 
-# $1: c or m; then names. Prints for each name the file that newlib would use: the machine's own file if there is one.
+# $1: c or m, then names. Prints for each name the file that newlib would use: the machine's own file if there is one.
 find_sources() {
     lib=lib$1
     shift

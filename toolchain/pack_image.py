@@ -34,7 +34,7 @@ def pack_jal(word, offset):
 
 
 def pack_riscv64(code, at):
-    """JAL, and AUIPC with the 4 bytes behind it. The steps from one instruction to the next are those of the unpacker, so whatever
+    """JAL, and AUIPC with the 4 bytes after it. The steps from one instruction to the next are those of the unpacker, so whatever
     stands between instructions is restored."""
     packed, i = bytearray(code), 0
     while i + 8 <= len(packed):

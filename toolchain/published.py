@@ -98,7 +98,7 @@ def download(package, checksum, folder):
             go_on(address, part, package)
             break
         except urllib.error.HTTPError as error:
-            if error.code == 416:  # nothing is left to send
+            if error.code == 416:  # the file is already complete
                 break
             raise Problem(f"the download of {package} failed: {error}") from None
         except OSError as error:

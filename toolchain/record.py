@@ -12,10 +12,10 @@ import time
 from html import escape
 
 COLUMNS, LINE_HEIGHT, CHAR = 100, 19, 8.43
-SECONDS_SHOWN = 22  # of the whole recording
-SECONDS_MOST = 900  # for the emulator
-HOLD = 6  # seconds that the last picture stays
-TYPING = 0.05  # seconds a key
+SECONDS_SHOWN = 22  # length of the recording
+SECONDS_MOST = 900  # time limit of the emulator
+HOLD = 6  # seconds for which the last picture stays
+TYPING = 0.05  # seconds per key
 STYLE = {"log": "#8b949e", "prompt": "#e6edf3", "reply": "#79c0ff", "figures": "#8b949e"}
 
 

@@ -61,7 +61,7 @@ class Table:
 def source_of(location):
     """(path in the tree, line) from addr2line's answer; None for newlib and for code without lines."""
     for found in re.finditer(r"(?:^|(?<=/))(?=((?:runtime|boot|board|kernels|flash_image|tests)/[^: ]*):(\d+))", location):
-        if os.path.exists(os.path.join(ROOT, found[1])):  # folders above the tree may have such names too
+        if os.path.exists(os.path.join(ROOT, found[1])):  # a folder above the tree may have such a name too
             return found[1], int(found[2])
     return None
 
@@ -209,7 +209,7 @@ def check_entry(image, board, entry, sizes, shows_chain):
     what, stack, names = entry
     found = [image.measure(f.name) for n in names for f in image.by_name.get(n, [])]
     if not found:
-        return  # of the other ISA
+        return  # a function of another ISA
     most, chain = max(found)
     print(f"{board}: {what}: {most} of {sizes[stack]} bytes of stack")
     if shows_chain:

@@ -142,7 +142,7 @@ class Arm64(Walker):
 
     def arithmetic(self, address, op, args, words):
         if words[1] != "sp":
-            return  # restored from the frame pointer: back up to where it was
+            return  # sp is restored from the frame pointer, to where it was before
         value = self.constants.get(words[2])
         if words[2].startswith("#"):
             value = number(words[2][1:])
@@ -154,7 +154,7 @@ class Arm64(Walker):
             self.move(value if op == "sub" else -value)
 
 
-REGISTERS = [f"a{i}" for i in range(8)]  # those that look like hexadecimal numbers
+REGISTERS = [f"a{i}" for i in range(8)]  # registers whose names look like hexadecimal numbers
 
 
 class Riscv64(Walker):
@@ -196,7 +196,7 @@ class Riscv64(Walker):
             else:
                 self.move(value if op == "sub" else -value)
         elif op.startswith("csrrw") and words[0] == "sp":
-            self.depth = 0  # another stack
+            self.depth = 0  # from here on another stack is in use
         elif words[0] in self.constants and op not in ("sd", "sw", "sh", "sb", "fsd", "fsw"):
             del self.constants[words[0]]
 

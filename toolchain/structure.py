@@ -77,7 +77,7 @@ class Source:
 
 
 def circles(files):
-    """Strongly connected files by the public functions that they name (Tarjan, without recursion)."""
+    """Sets of files that need each other: strongly connected by the public functions that they name (Tarjan, without recursion)."""
     owner = {}
     for f in files:
         for name, _, static in f.functions:

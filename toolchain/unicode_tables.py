@@ -11,7 +11,7 @@ import sys
 
 WORDS = [word for word in sys.argv[1:] if word != "--nfc"]
 FOLDER = WORDS[0] if WORDS else "/usr/share/unicode"
-STEP = 16  # runs between two entries of the index
+STEP = 16  # number of runs for which the index has one entry
 # In the order of enum unicode_class.
 CLASSES = {"Lu": 2, "Ll": 3, "Lt": 4, "Lm": 5, "Lo": 6, "M": 7, "N": 8, "P": 9, "S": 10}
 SPACE = 1
@@ -133,7 +133,7 @@ def nfc_facts():
         found = re.match(r"([0-9A-F]{4,6})\b", line)
         if found:
             excluded.add(int(found[1], 16))
-    # also marks that decompose, and decompositions that begin with a mark
+    # marks that decompose, and decompositions that begin with a mark, are never composed either
     excluded |= {code for code, (first, _) in pairs.items() if code in marks or first in marks}
     return marks, single, pairs, excluded
 
@@ -189,7 +189,7 @@ const unsigned nfc_n_seconds = {len(seconds)};""")
     show("uint16_t", "nfc_pair_a", [pairs[code][0] & 0xffff for code in sorted(pairs)])
     show("uint8_t", "nfc_pair_b", [seconds.index(pairs[code][1]) | 128 * (code in excluded) for code in sorted(pairs)])
     show("uint32_t", "nfc_seconds", seconds)
-    # the upper bits of a pair's first part are those of the pair
+    # the upper bits of a pair's first part equal those of the pair's code point
     assert all(first >> 16 == code >> 16 for code, (first, _) in pairs.items()), firsts
 
 

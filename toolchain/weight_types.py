@@ -49,8 +49,8 @@ def read_types():
 
 
 TYPES = read_types()
-STORED = [t for t in TYPES if t.id is not None]        # of .ingot files
-BLOCKS = [t for t in STORED if t.layout is not None]   # in groups of eight rows
+STORED = [t for t in TYPES if t.id is not None]        # types of .ingot files
+BLOCKS = [t for t in STORED if t.layout is not None]   # types stored in groups of eight rows
 IN_GGUF = [t for t in TYPES if t.gguf is not None]
 LAYOUTS = [t for t in BLOCKS if t.kind != "TABLED_AGAIN"]
 PACKED = {row["NAME"]: row["source"] for kind, row in rows() if kind == "PACKED"} # .ingot's type: GGUF's

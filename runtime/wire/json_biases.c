@@ -7,7 +7,7 @@
 #define FORM \
     "logit_bias is a list of pairs: a token's number or a text, then a number from -100 to 100, or false"
 
-enum { TEXT_TOKENS = 32 /* most tokens of a text */ };
+enum { TEXT_TOKENS = 32 /* the most tokens that a text may have */ };
 
 static const char *add(struct json_biases *b, uint32_t id, float value)
 {

@@ -162,7 +162,7 @@ static void take_member(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* Refuse a request if two of its fields ask for an answer. */
+/* Refuse a request if it has two fields that each need an answer of their own. */
 static void refuse_two(struct json_request *r)
 {
     static const enum json_field asks[] = {

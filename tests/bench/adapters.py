@@ -19,7 +19,7 @@ LAYERS, DIM = 30, 576
 ROWS = {"q_proj": 576, "v_proj": 192}
 RANKS = (4, 8, 16, 32)
 
-tokens.SECONDS = 900 # for one run, with others at work
+tokens.SECONDS = 900 # for one run, while other programs use the computer
 
 
 def make_adapter(base, rank):

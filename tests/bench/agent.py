@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Counts the prompt tokens that Ingot's server and llama.cpp's compute for an agent of twenty turns with tools: two agents, one after the other,
-then the first prompt again after a restart. The client changes each reply before it sends it back, as templates do that leave out
-thoughts.
+then the first prompt again after a restart. Before the client sends a reply back, it changes the reply, like templates that
+leave out thoughts.
 
 usage: agent.py [MODEL.gguf [TOKENS]] measures this model, with tools of about TOKENS tokens (4000); without MODEL, random models of three
 shapes with few tools
 
-compare.py finds llama.cpp; if there is none, only Ingot is measured. Tokens are counted, so the load of this computer does not
+compare.py finds llama.cpp; if it finds none, only Ingot is measured. Tokens are counted, so the load of this computer does not
 matter."""
 
 import json
@@ -62,7 +62,7 @@ class Ingot(compare.Server):
     go = compare.Ingot.go
 
     def __exit__(self, *_):
-        self.process.terminate()  # the server writes what the file lacks
+        self.process.terminate()  # before it ends, the server writes the prompts that its file lacks
         self.process.wait()
         super().__exit__()
 
@@ -77,7 +77,7 @@ def tell(start, described):
 
 
 class Starter:
-    """Starts servers, one after the other; keeps: a restarted server has what the previous server computed."""
+    """Starts servers, one after the other; keeps: a restarted server still has the results that the previous server computed."""
 
     def __init__(self, make, keeps):
         self.make, self.keeps = make, keeps

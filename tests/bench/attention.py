@@ -14,7 +14,7 @@ from machine import BUILD, Machine
 from tokens import MACHINES
 
 TYPES = ["f16", "q8", "rot_q8", "rot_q8,rot_q4", "rot_q4"]
-BLOCKS = [(1, 1), (3, 1), (4, 1), (8, 1), (3, 10)] # heads that share keys, tokens: of attention_main.c
+BLOCKS = [(1, 1), (3, 1), (4, 1), (8, 1), (3, 10)] # (heads that share keys, tokens), as in attention_main.c
 POSITIONS = 2048
 
 

@@ -31,7 +31,7 @@ A55 = {"Q4_0": (144 / 1.52, 48), "Q4_K": (144 / 1.56, 405 / 8), "Q8_0": (272 / 2
 X60 = {"Q4_0": (BLOCK * .17, BLOCK * .058), "Q4_K": (BLOCK * .242, BLOCK * .128), "Q8_0": (BLOCK * .232, BLOCK * .094)}
 # int8 multiply-adds of a core in a cycle: two dot products of 16 bytes (A76), one of 16 (A55), one of 32 (X60).
 PEAK = {"A76": 32, "A55": 16, "X60": 32}
-FOR_THREE = 2.16  # the cores' time for a pass over three tokens, in passes over one: two-to-eight-tokens.md
+FOR_THREE = 2.16  # computing a pass over three tokens takes as long as this many passes over one: two-to-eight-tokens.md
 
 
 class Board:

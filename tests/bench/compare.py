@@ -6,7 +6,7 @@ usage: compare.py [MODEL ...]   names of models/published.ini (default: smollm2-
 
 llama.cpp is the package $COMPARE_WITH (default: the newest xllamacpp that pip finds), or the program $LLAMA_SERVER. Both programs read the same
 GGUF; Ingot packs it without changing its types. Both serve HTTP and answer the same requests alternately, $COMPARE_RUNS=7 of each; the
-client measures the time. The package is built for AVX2; if this CPU has more, Ingot is measured with all of it and with only AVX2.
+client measures the time. The package is built for AVX2; if this CPU has more, Ingot is measured twice: with all of it, and with only AVX2.
 
 If the network, the package or a model is missing, compare.py says so and exits with 0. On a busy computer it exits with 1, unless ANYWAY=1.
 README=yes writes the ratios into README.md, unless the computer was busy."""
@@ -38,10 +38,10 @@ PACKAGES = os.path.join(FOLDER, "python")
 RUNS = int(os.environ.get("COMPARE_RUNS", "7"))
 STARTS = min(5, RUNS)
 CONTEXT = 1024
-SHORT, NEW = 16, 64  # decode: tokens of its prompt, tokens after the first
-POSITIONS = range(24, 385, 24)  # of the text, whose next token's distribution is compared
+SHORT, NEW = 16, 64  # for decode: tokens of the prompt, new tokens after the first
+POSITIONS = range(24, 385, 24)  # positions in the text at which the next token's distribution is compared
 TEXT = "docs/decisions/*.md"
-BUSY = 0.05  # of this computer, by others
+BUSY = 0.05  # the share that other programs may take of this computer
 SECONDS = 300
 
 
@@ -252,7 +252,7 @@ def first_token(make, prompt):
     start = time.perf_counter()
     with make(False) as server:
         if server.base:
-            start = time.perf_counter()  # Python's own start is over
+            start = time.perf_counter()  # Python's own start is not counted
         server.go().complete(prompt, 1)
         return time.perf_counter() - start
 
@@ -353,7 +353,7 @@ def compare(model, gguf, threads, told):
     servers = [start().go() for _, start in make]
     try:
         for server in servers:
-            server.complete(new_prompt(512), 8)  # pages and cores are new to it
+            server.complete(new_prompt(512), 8)  # not counted, because pages and cores are new to the server
         rows = [row_of(model, threads, figure, values) for figure, values in rounds(servers).items()]
         memory = [[server.memory() / 2**20 for server in servers]]
         if threads == 1:
@@ -361,7 +361,7 @@ def compare(model, gguf, threads, told):
             progress("KL divergence")
             try:
                 rows.append(row_of(model, "any", "KL from F32, nats", [divergences(gguf, servers)], True))
-            except (OSError, LookupError) as reason:  # a $LLAMA_SERVER with another API
+            except (OSError, LookupError) as reason:  # $LLAMA_SERVER may have another API
                 progress(f"KL divergence is left out: the server does not give the probabilities of all tokens: {reason}")
     finally:
         for server in servers:

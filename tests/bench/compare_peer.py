@@ -2,8 +2,8 @@
 
 usage: compare_peer.py MODEL THREADS CONTEXT PLACES WARM_UP
 
-Prints `ready BYTES SYSTEM`: what Python and the library take before a model is there. After a line on standard input it loads the model and prints
-its address. The process ends when its standard input ends."""
+Prints `ready BYTES SYSTEM`: the memory that Python and the library take before a model is loaded, and llama.cpp's description of the system. After a
+line on standard input it loads the model and prints its address. The process ends when its standard input ends."""
 
 import re
 import sys

@@ -6,7 +6,7 @@ also a multiple in x^64: over GF(2) its 64th power has the same terms with 64 ti
 import sys
 
 P = 0x11edc6f41
-MOST = 6000 # degrees looked at
+MOST = 6000 # the highest degree that is searched
 
 
 def powers(n):

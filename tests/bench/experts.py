@@ -41,7 +41,7 @@ class Layer:
         for e in set(self.use) | set(counts):
             share = counts.get(e, 0) * USE_ONE // n_tokens
             step = (share - self.use.get(e, 0)) * min(n_tokens, USE_TOKENS)
-            self.use[e] = self.use.get(e, 0) + int(step / USE_TOKENS)  # towards 0, as in C
+            self.use[e] = self.use.get(e, 0) + int(step / USE_TOKENS)  # truncated towards 0, as in C
         kept, needed = len(self.slots & set(counts)), set(counts)
         for e in sorted(counts):
             if e not in self.slots:
@@ -49,7 +49,7 @@ class Layer:
                 self.slots.add(e)
             self.last[e] = self.now
             if len(counts) > self.n_slots:
-                needed.discard(e)  # a chunk that has no room for all lets go what is done
+                needed.discard(e)  # if a chunk's experts do not all fit, an expert may be dropped once it is used
         self.now += 1
         return kept
 

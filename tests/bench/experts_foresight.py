@@ -21,8 +21,8 @@ from machine import WORK
 
 LINES = ["Tell me a story about a fox.", "What is 12 + 5?", "Tell me a story about a king.", "Who are you?"]
 EXPERT_BYTES = 41472
-BEFORE, EXPERT, HEAD = 11.3, 10.4, 36.9  # microseconds of 4 GB/s: a layer up to its experts, one of these, the head
-AHEAD = (0, 1, 2, 4)                     # layers; 4 are a token
+BEFORE, EXPERT, HEAD = 11.3, 10.4, 36.9  # microseconds at 4 GB/s: a layer up to its experts, one expert, the head
+AHEAD = (0, 1, 2, 4)                     # layers; a token passes 4
 
 
 class Card:
@@ -73,7 +73,7 @@ class Replay:
         self.now += EXPERT * len(there)
         for due in sorted(self.card.due[what] for what in missing):
             self.card.idle_until(self.now)
-            self.now = max(self.now, due - self.card.read / 3) + EXPERT * 2 / 3  # while its last matrix arrives
+            self.now = max(self.now, due - self.card.read / 3) + EXPERT * 2 / 3  # two of three matrices, while the last one arrives
             self.now = max(self.now, due) + EXPERT / 3
         self.card.idle_until(self.now)
         return len(missing)

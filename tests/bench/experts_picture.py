@@ -19,7 +19,7 @@ from machine import ARM64, ROOT, WORK, card_arguments, make_card
 MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 OUT = os.path.join(ROOT, "docs/experts.svg")
 WORDS = 'cores=2 mem=1800K temp=0 spec=off n=40 trace=1 prompt="Tell me a story about a fox."'
-RATE, CARD, SPAN = 40_000_000, 64, 12_000  # bytes a second, the trace's line, microseconds
+RATE, CARD, SPAN = 40_000_000, 64, 12_000  # bytes per second, the card's line in the trace, microseconds
 
 
 def events_of(console):

@@ -25,12 +25,12 @@ from tokenizer import read_tokenizer
 ASSETS = os.environ.get("INGOT_ASSETS", "../shared/models")
 MODELS = {"stories260K": "gguf/stories260K.gguf", "TinyStories-656K": "hf/TinyStories-656K"}
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
-CONTEXT = 512 # the whole context of all three
+CONTEXT = 512 # the full context of all three models
 DEMO, DEMO_ROWS, DEMO_SEED = "models/demo-q8_0.ingot", 12, 20265
 PAIRS = ["rot_q8,rot_q4"]
 SECONDS = 1200
-PROGRAM = os.path.join(BUILD, "tests/bench/ingot-kv") # with the types of tests/bench/kv
-KV_TILE, KV_QUERIES = 64, 4 # of kv_count.c
+PROGRAM = os.path.join(BUILD, "tests/bench/ingot-kv") # the program with the types of tests/bench/kv
+KV_TILE, KV_QUERIES = 64, 4 # as in kv_count.c
 
 
 def run(*command):

@@ -17,11 +17,11 @@ from figures import COUNTED, ICOUNT, print_table, text, write_csv
 from machine import HOST, WORK, card_arguments, make_card
 from tokens import MACHINES, make_prompt
 
-SHAPES = ["lfm2-350m", "qwen3.5-0.8b", "olmoe-1b-7b"] # synth's, of each -layers and -dense
+SHAPES = ["lfm2-350m", "qwen3.5-0.8b", "olmoe-1b-7b"] # shapes of synth, each as -layers and as -dense
 TYPE = "q4_0"
-PROMPT = 32    # tokens; the last one's head is counted with them
-NEW = 4        # new tokens: one pass less
-SECONDS = 1800 # for one run: of VLEN 128, two at a time, on a computer at work
+PROMPT = 32    # tokens; the count includes the head of the last token
+NEW = 4        # new tokens, which take one pass less
+SECONDS = 1800 # for one run: with VLEN 128, two runs at a time, on a busy computer
 
 
 class Model:

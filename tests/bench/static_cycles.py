@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from machine import BUILD, Machine
 
-LLVM = 19  # before it llvm-mca knows neither all cores nor vsetvli's meaning
+LLVM = 19  # older versions of llvm-mca lack some cores, and do not understand vsetvli
 CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup-bench` installs it where the release "
         f"has it, else `apt-get install llvm-{LLVM}` from apt.llvm.org")
 
@@ -24,7 +24,7 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
           (Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128,zvfh=true,zvknha=true"]),
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
-ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
+ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # every one of these cores has V
 # Cores whose SVE has 128 bits, and the product kernels from which such cores choose (kernels/arm64). Only these
 # kernels are computed for such cores, because SVE kernels are traced at 256 bits. LLVM schedules cortex-a710 and
 # cortex-x2 like neoverse-n2, and cortex-x4 like neoverse-v2.
@@ -112,7 +112,7 @@ def measure(mca, objdump, parse):
         executed, console = trace(machine, functions(elf))
         text = disassemble(objdump, elf, triple)
         calls = [(symbol, call, ".Lthere:\n" + "\n".join(text[at] for at in executed[symbol][:-1]))
-                 for symbol, call, _ in parse(console) if symbol in executed] # but for the return
+                 for symbol, call, _ in parse(console) if symbol in executed] # without the return instruction
         jobs = [(core, code) for symbol, _, code in calls for core in cores if is_wanted(core, symbol)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             totals = iter(list(pool.map(lambda job: cycles(mca, triple, *job), jobs)))

@@ -9,8 +9,8 @@ A row has a rate of the card and a ratio of computing to transfer. The model, it
 ratio. Runs that stream and runs with everything in memory alternate, and a run is compared with its neighbours in time, because QEMU's speed
 depends on this computer's other programs. A row is the median of STREAM_RUNS=3. Only streamed bytes are checked, so the column "with the
 checksum" adds the time of the checksum to that of computing, at the rate that the machine measured at its start. An emulated core takes several
-times as long for the checksum as a real core. So computing with the checksum is also measured, if QEMU has the drive: by the same run without
-a throttle. "Over transfer or no throttle" is the time per token divided by the larger of this time and bytes / rate. It must not exceed 1.10, and
+times as long for the checksum as a real core. So computing with the checksum is also measured, if QEMU throttles the drive: by the same run
+without a throttle. "Over transfer or no throttle" is the time per token divided by the larger of that run's time and bytes / rate. It must not exceed 1.10, and
 does not depend on how slowly the emulated core computes.
 
 On a board with its card on SPI, and on rpi4 with `pio`, a core moves every byte; if the plan says so, one of two cores does only this. There, the
@@ -45,22 +45,22 @@ BOARDS = {"virt-arm64": (ARM64, [5, 20, 80, 400], MODELS),
           "rpi4": (Machine("rpi4"), [5, 20, 80], SMALL),
           **{board: (Machine(board), [80], SMALL) for board in ON_SPI},
           "host": (None, [5, 20, 80], MODELS + NARROW)}
-CORES = {"rpi4": 2, **dict.fromkeys(ON_SPI, 2)}  # of a run that streams, beside one of a run that does not
+CORES = {"rpi4": 2, **dict.fromkeys(ON_SPI, 2)}  # cores of a run that streams; a run that does not stream has one
 OF_BOTH = {"virt-arm64": 2, "virt-arm64-nvme": 2, "virt-arm64-usb": 2, "host": 1}
-DRIVES = {"virt-arm64-nvme": nvme_arguments, "virt-arm64-usb": usb_arguments}  # in place of virtio's card
+DRIVES = {"virt-arm64-nvme": nvme_arguments, "virt-arm64-usb": usb_arguments}  # instead of virtio's card
 WORDS = {"rpi4": " pio"}
-SLOW = ["rpi4", *ON_SPI]  # the card's own rate is what binds
+SLOW = ["rpi4", *ON_SPI]  # limited by the card's own rate
 RATIOS = [0.3, 1, 3]  # computing / transfer
-LEAST = 3             # layers that stream: two slots take the place of two
-CLOSE = 1.25          # a ratio within this factor is the one asked for
-SECONDS_A_RUN = 3     # of decoding, about
-FAR = 1.8             # beyond that there is no row
+LEAST = 3             # streamed layers: the two slots take as much memory as two layers
+CLOSE = 1.25          # a ratio within this factor of the requested one is accepted
+SECONDS_A_RUN = 3     # of decoding, approximately
+FAR = 1.8             # a ratio beyond this factor gives no row
 MOST_TOKEN = 2        # seconds: a model that takes longer for a row is not chosen
 RUNS = int(os.environ.get("STREAM_RUNS", "3"))
 TIMEOUT = 500
-FREE = 1000           # MB/s that no card here reaches
-UNBOUND = 100000      # and no drive
-MOST_OVER = 1.10      # of the larger of transfer and the run without a throttle
+FREE = 1000           # MB/s: no card here reaches this rate
+UNBOUND = 100000      # MB/s: no drive reaches this rate
+MOST_OVER = 1.10      # times the larger of the transfer and the run without a throttle
 CONTEXT = 128
 HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token",
         "over the larger", "with the checksum", "over transfer or no throttle", "over the sum", "predicted / measured"]
@@ -80,7 +80,7 @@ class Figures:
         self.predicted = float(predicted.group(1)) if predicted else 0.0
         self.card = float(card.group(1)) * 1e6 if card else 0.0
         check = re.search(r"rates: .*checksum ([\d.]+) MB/s", out)
-        self.check = 1e-6 / float(check.group(1)) if check else 0.0  # seconds a byte
+        self.check = 1e-6 / float(check.group(1)) if check else 0.0  # seconds per byte
         self.lent = "which does not compute" in out or "for prompts only" in out
         planned = re.search(r"\(planned ([\d.]+) ([KMG])iB\)", out)
         self.streams = (float(planned.group(1)) * 1024 ** (" KMG".index(planned.group(2)))
@@ -88,7 +88,7 @@ class Figures:
 
 
 class Model:
-    cores = 0  # instead of OF_BOTH's
+    cores = 0  # the argument --cores, which replaces OF_BOTH
 
     def __init__(self, shape, kind, isa):
         self.name = f"{shape} {kind}" + (f", isa={isa}" if isa else "")
@@ -100,7 +100,7 @@ class Model:
         layers = segments(self.path)[1:-1]
         self.n_layers, self.layer = len(layers), layers[0][1]
         self.limits = {}
-        self.alone = 0.0  # seconds of a token of the board at work, with everything in memory
+        self.alone = 0.0  # seconds per token on the current board, with everything in memory
 
     def pinned(self, limit):
         out = subprocess.run([HOST, "plan", self.path, "--mem", str(limit), "-c", str(CONTEXT),

@@ -20,15 +20,15 @@ MACHINES = {"virt-arm64": [Machine("virt-arm64", f"virt-arm64 {cpu}", ["-cpu", c
             "virt-riscv64": [Machine("virt-riscv64", f"virt-riscv64 VLEN {n}",
                                      ["-cpu", f"rv64,v=true,vlen={n}"]) for n in (128, 256)] +
                             [RISCV64]}
-MODELS = [("smol135", "q4_0"), ("smol135", "q8_0"), ("tl2", "q4_k_m"), # the slow ones first
+MODELS = [("smol135", "q4_0"), ("smol135", "q8_0"), ("tl2", "q4_k_m"), # slow models first
           ("s15m", "q4_0"), ("s15m", "q8_0")]
 REAL = [("gguf/stories260K.gguf", "stories260K", ["q4_0", "q8_0"]), # under INGOT_ASSETS
         ("synthetic/synthetic-llama-d256-Q4_K_M.gguf", "d256", ["q4_k_m"])]
 
 SHORT, LONG = 16, 80  # tokens of the prompts; prefill is their difference
-FEW, MANY = 8, 24     # new tokens behind the short one; decode is their difference
+FEW, MANY = 8, 24     # new tokens after the short prompt; decode is their difference
 NATIVE_TOKENS, NATIVE_RUNS = 96, 3
-NATIVE = os.path.join(BUILD, "tests/bench/native") # x86-64 alone
+NATIVE = os.path.join(BUILD, "tests/bench/native") # only for x86-64
 SECONDS = 280         # for one run
 
 

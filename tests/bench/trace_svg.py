@@ -10,7 +10,7 @@ import sys
 CARD = 64
 WIDTH, LINE, LEFT = 900, 28, 60
 COLOURS = {"layer": "#4a7ab5", "head": "#b5654a", "tile": "#7a9a4a", "expert": "#c08a2a"}
-INSIDE = {"expert": 1, "wait": 2}  # of a layer: drawn over it
+INSIDE = {"expert": 1, "wait": 2}  # parts of a layer, drawn over the layer
 
 
 def label_of(kind, number, on_core):

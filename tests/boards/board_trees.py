@@ -10,7 +10,7 @@ from machine import BUILD, WORK
 
 TREES = os.path.join(BUILD, "boards/trees")
 MIB, GIB = 1 << 20, 1 << 30
-IMAGE = 0x410000  # boot_tree.c: 3.5 MiB, and the stacks of boot/stacks.h
+IMAGE = 0x410000  # bytes of the image in boot_tree.c: 3.5 MiB, and the stacks of boot/stacks.h
 PSCI = ["psci smc 100", "psci smc 200", "psci smc 300"]
 
 

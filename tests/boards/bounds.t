@@ -103,7 +103,7 @@ for n in (4, 15, 16, 17, 40):
 for n in (10, 100, 120, 140, 600):
     out = run(BOARD, with_reserved(n), "hart=1")
     say = left_out(out)
-    pieces = n + 3 if n < 1008 else 0  # the lower part, those between two, the rest, and the other range of RAM
+    pieces = n + 3 if n < 1008 else 0  # the lower part, the parts between reserved pieces, the rest, and the other range of RAM
     tap.ok(len(ram(out)) == min(MOST_RAM, pieces) and ("ranges of RAM (16 is the most) of " in say) == (pieces > MOST_RAM) and
            ("ranges of RAM between reserved ones of " in say) == (pieces > MOST_CUT), f"{n} reserved pieces in RAM: '{say}'", out)
 

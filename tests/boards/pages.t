@@ -42,7 +42,7 @@ words = text_of("board/rpi5/card/config.txt")
 tap.ok("enable_rp1_uart=1" in words and "`enable_rp1_uart=1`" in page and "pins 8 and 10" in page and "pins=" in page,
        "rpi5's README tells of both lines and of the pins, as its card has them", page + words)
 
-# ---- the card's mode, from which `ingot plan` has its rate (4.3.10 and 3.6 of the Physical Layer Specification) --------------------
+# ---- the card's mode, from which `ingot plan` takes its rate (4.3.10 and 3.6 of the Physical Layer Specification) --------------------
 
 RATES = {"high speed": 25000, "DDR50": 50000, "SDR104": 100000}
 for board in published():

@@ -50,7 +50,7 @@ def look_at_memory(board, name, size, ranges, kept, free):
     root, reserved = published(name)
     with_memory(root, ranges)
     node = root.setdefault("reserved-memory", {"#address-cells": 2, "#size-cells": 2, "ranges": b""})
-    for base, size_kept in kept:  # as OpenSBI and U-Boot write theirs
+    for base, size_kept in kept:  # in the form that OpenSBI and U-Boot write
         node[f"mmode_resv@{base:x}"] = {"reg": [base >> 32, base & 0xffffffff, 0, size_kept], "no-map": b""}
     hart = 1 if expected(board, "MONITOR") == 0 else 0
     out = run(board, make_tree(root, reserved), [], hart)

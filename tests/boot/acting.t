@@ -102,7 +102,7 @@ UNASKED = (("Go on.", call("light", value="on"), "nobody has named light: say it
            ("Turn off the fan.", call("fan", value="on"), "nobody has said that fan goes on: say so"),
            ("What's up with the light?", call("light", value="on"), "nobody has said that light goes on"))
 card = make_card("acting.img", MODEL)
-made_up = make_card("acting-made-up.img", make_model("acting-made-up", 4, context=2048))  # says what grammars force, faster
+made_up = make_card("acting-made-up.img", make_model("acting-made-up", 4, context=2048))  # says what grammars force, but is faster than the demo model
 with Board('pins=light:3,fan:4:low,door:5:in,far:9 actions="pulse light|fan ms 1..5000" temp=0 n=60 actions_minute=0 actions_said=off', card_arguments(made_up)) as b:
     tap.ok("far:9 of pins= is not used: lines of the PL061 are 0 to 7" in b.start, "a line that does not exist is refused by name", b.start)
     tap.ok(b.register(DIRECTION) == LIGHT | FAN and b.lines() == FAN, "the registers show that outputs start off, which is high for a :low line",
@@ -155,7 +155,7 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
         tap.ok(said.count(f"(not done: {why}") == 1 and b.lines() == FAN, f"{question} {text}: {why}", (b.lines(), said))
     said = tried("Turn on the light.", call("light", value="on"))
     tap.ok("(light: on)" in said and b.lines() == LIGHT | FAN, "an action that the user asked for is done", said)
-    if LONG:  # it takes QEMU ten seconds, and this computer has it
+    if LONG:  # QEMU needs ten seconds for this, which this computer also tests
         b.console.say("/grammar " + forced(call("light", value="off")))
         tap.ok("nobody has said that light goes off" in b.console.say("Thanks, I'm going out.") and b.lines() == LIGHT | FAN,
                "an earlier request no longer allows an action", b.console.seen)
@@ -166,7 +166,7 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     tap.ok("(light: off)" in b.console.say("Off with it.") and b.lines() == FAN, "a name that the user said counts for the whole conversation", b.console.seen)
 
 # ---- held-out requests -------------------------------------------------------------------------------
-# The demo model does 88 of these hundred requests for one table right, and 96 of the other hundred, which `make evaluate-demo` runs. The requests run on
+# The demo model gets 88 of these hundred requests for one table right, and 96 of the other hundred, which `make evaluate-demo` runs. The requests run on
 # virt-arm64 and on this computer, with the same ids, and the PL061's lines are read
 # after each.
 OUTPUTS = dict(light=LIGHT, fan=FAN, radio=1 << 6)
@@ -177,7 +177,7 @@ lines = [json.dumps(dict(prompt=requests[i][0], reset=True)) + "\n" for i in cho
 
 
 def replies_of(heard):
-    """[(its actions, ids of each token)] of events up to one `done` each."""
+    """[(actions, ids of the tokens)], one pair for each reply; a reply's events end with `done`."""
     acts, ids, out = [], [], []
     for e in heard:
         if e["event"] == "action":
@@ -201,7 +201,7 @@ with Board(f"mode=json pins={TABLE} temp=0 actions_minute=0", card_arguments(car
         (acts, ids), = replies_of(b.until("done"))
         want = json.loads(call_of_it or "{}")
         name, value = want.get("action"), want.get("value")
-        differs = name in ("temperature", "uptime")  # in what comes of them, and in what is said of that
+        differs = name in ("temperature", "uptime")  # their values differ between machines, and so do the replies about them
         same += [a[:2] for a in acts[:1]] == [a[:2] for a in at_home[0][:1]] and (differs or ids == at_home[1])
         asked = levels if name not in OUTPUTS else levels | OUTPUTS[name] if value == "on" else levels & ~OUTPUTS[name]
         now = b.lines()

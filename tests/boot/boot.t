@@ -15,10 +15,10 @@ from machine import (ARM64, BUILD, FLASH_BYTES, HOST, LONG, RISCV64, RISCV64_V, 
                      sd_arguments)
 from screen import Screen
 
-COUNTED_LIMIT_MS = 100         # the same by the clock that counts instructions, a billion in a second
-PROMPT_LIMIT_MS = 2000         # guest time from entry to the prompt, loading excluded; at rest under 100, and
+COUNTED_LIMIT_MS = 100         # the same time by the clock that counts instructions, a billion per second
+PROMPT_LIMIT_MS = 2000         # guest time from entry to the prompt, without loading: under 100 at rest, but
                                # QEMU's time depends on this computer's other programs
-IMAGE_LIMIT_BYTES = 512 * 1024  # as linker/image.ld.S; without weights, with the kernels of every CPU
+IMAGE_LIMIT_BYTES = 512 * 1024  # as in linker/image.ld.S: without weights, but with the kernels of every CPU
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -157,7 +157,7 @@ for (machine, cores, kernel, name, kernels), (status, console) in zip(machines, 
            re.search(rf"\] kernels: {kernels}, (no prefetch|prefetch [1-9]\d* B)\n", console),
            f"{machine.label}: is {name}, kernels for {kernels}", console)
     took = time_to_prompt(console)
-    for _ in range(4):  # guest time goes on while other tests have the processors
+    for _ in range(4):  # guest time passes also while other tests use the processors
         if took is None or took < PROMPT_LIMIT_MS:
             break
         took = time_to_prompt(boot((machine, cores, kernel))[1])

@@ -95,10 +95,10 @@ for machine, cores, words in ((ARM64, 2, "mem=900K"), (RISCV64_ANY, 1, "kv=f16")
     text = on_board(machine, cores, words)
     tap.ok(ids(text) == said, f"{machine.label}, {cores} cores {words}: the ids of this computer", text)
 
-# ---- and saved between ----------------------------------------------------------------------------
+# ---- saved and loaded between the turns -----------------------------------------------------------
 
 TYPES = {"f16": RISCV64_ANY, "rot_q4": ARM64, "tiers:64,0,kivi": RISCV64_ANY}
-if LONG:  # each on both
+if LONG:  # each type on both machines
     TYPES |= {"q8": ARM64, "rot_q8": RISCV64_ANY, "uniform_4b": ARM64}
 LINES = [A, "/branch x", B, "/switch main", "/retry"]
 SAVED = LINES + ["/save", C, "/reset", "/load", B, "/switch x", A]

@@ -80,7 +80,7 @@ expect("rpi4", {"led": "42", "storage problem": re.compile("no card answers.*")}
 _, console = Machine("virt-riscv64").run("prompt=x", timeout=60)
 tap.ok("diag" not in console and "error: no card" in console, "without the option diag, none of its lines is printed", console)
 
-# ---- the lamp ---------------------------------------------------------------------------------
+# ---- the LED ----------------------------------------------------------------------------------
 
 
 def broken_image(board, function, word):
@@ -138,7 +138,7 @@ GPLEV1, LED = 0xfe200038, 1 << 10  # of GPIO 42
 
 
 def lit_times(board, function, word, seconds, is_enough):
-    """[(lit, seconds)] of the light of a Pi 4 that stumbles there, and what it printed."""
+    """[(lit, seconds)] of a Pi 4's LED if `function` begins with the instruction `word`, and what was printed."""
     path = os.path.join(WORK, f"{board}-lamp.qmp")
     if os.path.exists(path):
         os.unlink(path)
@@ -155,7 +155,7 @@ def lit_times(board, function, word, seconds, is_enough):
             time.sleep(0.01)
         runs.append((was, time.time() - since))
     except OSError:
-        pass  # it has ended
+        pass  # QEMU has ended
     finally:
         process.kill()
     return runs, process.communicate()[0].decode()
@@ -181,7 +181,7 @@ tap.ok(3 in codes(runs), "rpi4: a trap in the board's set-up flashes once long a
 tap.ok(text == "", "the trap came before the serial line was ready", text)
 runs, text = lit_times("rpi4", "pl011_init", STAY, 60, lambda r: r[-1][0] and r[-1][1] > 1.5)
 tap.ok(runs and runs[-1][0] and runs[-1][1] > 1.5 and text == "", "rpi4: a hang in the board's set-up leaves the LED on", (runs, text))
-for _ in range(3):  # flashes take their time on every computer, a busy one now and then
+for _ in range(3):  # on any computer flashes take their time, and a busy computer may need more tries
     begun = time.time()
     status, text = Machine("rpi4").run("", 4, kernel=broken_image("rpi4", "image_main", UNDEFINED), timeout=60)
     took = time.time() - begun

@@ -86,7 +86,7 @@ for board in boards:
     own = [os.path.relpath(os.path.join(at, name), source)
            for at, _, names in os.walk(source) for name in names]
     text = "".join(files.get(name, b"@missing@").decode() for name in own)
-    named = image in text or image.startswith("EFI/BOOT/")  # firmware of EFI knows the name
+    named = image in text or image.startswith("EFI/BOOT/")  # EFI firmware finds the image by its standard name
     tap.ok(own and WORDS in text and named and not re.search(r"@\w+@", text),
            f"{board}: {', '.join(sorted(own))} are there, with image and options", text)
     lines = files["cmdline.txt"].decode().splitlines() if "cmdline.txt" in files else [WORDS]

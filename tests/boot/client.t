@@ -182,7 +182,7 @@ with Ingot(os.ttyname(slave)) as b:
 with_termios = ingot._open_termios(os.ttyname(slave), 115200)
 late, heard = time.monotonic() + 20, b""
 while b"^C\r\n> " not in heard and time.monotonic() < late:
-    with_termios.write(b"\x03")  # one that comes while the mode changes is dropped
+    with_termios.write(b"\x03")  # a Ctrl-C that comes while the mode changes is dropped
     heard += with_termios.read(0.5)
 tap.ok(b"^C\r\n> " in heard and b'"ready"' not in heard, "the board talks to people again; and without pyserial", heard)
 with_termios.close()

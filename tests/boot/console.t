@@ -26,7 +26,7 @@ NAMED = os.path.join(WORK, "long name \u2603\u2605\u2602\u2606.ingot")
 shutil.copy(make_hostile_model("console-hostile"), NAMED)
 HOSTILE = make_card("console-hostile.img", "--power-of-two", NAMED)
 UP, DOWN, LEFT, HOME, END, DELETE = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[3~"
-SLOW = 50000  # bytes a second: some seconds of loading
+SLOW = 50000  # bytes per second: loading takes some seconds
 SWAPS = 20 if LONG else 6
 PROGRESS = re.compile(r"^\[ *\d+\.\d{3}\] loading \w+( \d+)?: \d+ %.*$", re.M)
 WORD_LEFT, WORD_RIGHT = "\x1b[1;5D", "\x1b[1;5C"
@@ -147,7 +147,7 @@ def turns(c):
              "after a stopped prefill, the conversation is as before", before + k.seen)
         k.send("z\r")
         k.expect(r"z\r+\n")
-        k.expect(r"[^\r\n]{80}")  # longer than the line of progress that a busy computer shows
+        k.expect(r"[^\r\n]{80}")  # longer than a line of progress, which a busy computer shows
         k.send("\x03")
         out = k.prompt()
         c.ok("(stopped)" in out and re.search(FIGURES, out), "Ctrl-C stops a reply", out)
@@ -193,7 +193,7 @@ def commands(c):
         c.ok(out.split("\n")[1] == greeting.split("\n")[1], "a turn after /reset gets the reply of a first turn", out)
         k.say("/system Be brief.")
         n, _, out = k.stats("Hello")
-        kept = 1  # what an opening with a system prompt and one without begin with
+        kept = 1  # tokens with which openings begin, with and without a system prompt
         c.ok(n == TURN + 5 + 1 + 7 + 9 + 2 - kept, "the text of /system comes before the first turn", out)
         c.ok("takes away: Be brief.)" in k.say("/system"), "/system without a text shows the system prompt", k.seen)
         k.say('/system ""')
@@ -227,7 +227,7 @@ def commands(c):
         c.ok(re.search(r"prefill of 128 tokens: [\d.]+ tok/s; decode of 16", k.say("/bench")),
              "/bench", k.seen)
         c.ok("ready: entry to prompt" in k.say("/log"), "/log", k.seen)
-        if LONG:  # it takes QEMU its time, and selftest.t has it; stops() has its beginning
+        if LONG:  # slow in QEMU; selftest.t runs all of it, and stops() its beginning
             out = k.say("/selftest", 300)
             c.ok(re.search(r"selftest: all \d+ kernels equal", out) and "error" not in out,
                  "/selftest passes", out)
@@ -438,7 +438,7 @@ def rename_long(card, letters):
         start = image.read(4 << 20)
         found = bytearray(start)
         for at in range(0, len(found), 32):
-            if found[at + 11] == 0x0f:  # of a long name
+            if found[at + 11] == 0x0f:  # an entry of a long name
                 for old, new in letters.items():
                     entry = bytes(found[at:at + 32]).replace(old.encode("utf-16-le"), new.encode("utf-16-le"))
                     found[at:at + 32] = entry
@@ -556,7 +556,7 @@ def all_parts(machine):
     for part in [p for p in PARTS if p.__name__ in sys.argv[1:]] or FEWER.get(c.board, PARTS):
         try:
             part(c)
-        except Exception:  # a console that ends or does not answer is a failed test
+        except Exception:  # if the console ends or does not answer, the test has failed
             c.ok(False, f"{part.__name__} runs to its end", traceback.format_exc()[-3000:])
     return c
 

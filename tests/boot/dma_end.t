@@ -75,7 +75,7 @@ for (m, name, words, _), (status, console) in zip(cases, results):
         tap.ok(sum(n for _, n in rows) > os.path.getsize(model) and
                all(at + n <= END[m.board] for at, n in rows),
                f"{m.board}, {name}: {len(rows)} pieces are moved by DMA, none of them beyond the end", rows[:20])
-    if m is RPI4:  # a core that moves blocks looks at Present State before each
+    if m is RPI4:  # a core that moves blocks itself reads Present State before each block
         looks = len(re.findall(r"sdhci_access rd32: addr\[0x0024\]", console))
         tap.ok(looks < os.path.getsize(model) // 512, f"rpi4: {looks} looks: its DMA engine moves the data",
                console[-1500:])
@@ -111,7 +111,7 @@ for m, drives in ((ARM64, sd_arguments(own_copy(card, "dma-end-arm64.img"))),
     tap.ok(found and found.group(1) == found.group(2), f"{m.board}: /plan says what the bounce buffer costs", plan)
     tap.note(found.group(0) if found else plan)
 
-# ---- the word -----------------------------------------------------------------------------------
+# ---- the option ---------------------------------------------------------------------------------
 
 for m, word, says in ((ARM64, "dmaend=low", "dmaend takes an address of at least 1"),
                       *((m, "dmaend=1G", "dmaend is not available on this board") for m in ON_SPI)):

@@ -16,7 +16,7 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 CARD = os.path.join(WORK, "drive-cost.img")
 MIB = 1 << 20
-READ = 8 * MIB  # by the image, in two pieces
+READ = 8 * MIB  # bytes that the image reads, in two pieces
 with open(CARD, "wb") as out:
     for i in range(READ // 4):
         out.write((i * 2654435761 & 0xffffffff).to_bytes(4, "little"))
@@ -24,7 +24,7 @@ with open(CARD, "wb") as out:
 TRACES = ["memory_region_ops_write", "virtio_blk_handle_read", "pci_nvme_read", "usb_msd_cmd_submit"]
 COMMAND = re.compile(r"virtio_blk_handle_read .* nsectors (\d+)|pci_nvme_read .* count (\d+) |usb_msd_cmd_submit .*data-len (\d+)")
 WRITTEN = re.compile(r"memory_region_ops_write .*name '(nvme|doorbell|runtime|operational|usb. port #\d+)'")
-LEAST = 64 << 10  # of a command that reads what was asked for; the rest is the start
+LEAST = 64 << 10  # the fewest bytes of a command of the measured read; smaller commands belong to the start
 SLOW_USB = usb_arguments(CARD)
 SLOW_USB[SLOW_USB.index("qemu-xhci")] += ",p3=0"  # no port for SuperSpeed: 480 Mbit/s
 # The first quarter of the second piece cannot be read, once.

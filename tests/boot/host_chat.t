@@ -117,7 +117,7 @@ def resizing():
         for i in range(50):
             k.send("/z")
             for j in range(20):
-                time.sleep(0.002)  # it waits for keys, and is woken
+                time.sleep(0.002)  # the program waits for keys, and the signal wakes it
                 k.child.setwinsize(24, 60 + (i + j) % 30)
                 late = time.perf_counter() + j * 5e-6
                 while time.perf_counter() < late:

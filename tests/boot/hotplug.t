@@ -28,7 +28,7 @@ def model(name, seed):
 MODELS = {name: model(name, seed) for seed, name in enumerate(("one", "two"), 1)}
 CARDS = {name: make_card(f"hotplug-{name}.img", "--size", "64", path) for name, path in MODELS.items()}
 MEMORY = 2 * max(size for _, size in segments(MODELS["one"])[1:-1]) + 4 * 4096
-PACE = 2 << 20  # bytes a second: a reply takes two seconds
+PACE = 2 << 20  # bytes per second: a reply takes two seconds
 
 
 def ids(text):
@@ -112,7 +112,7 @@ def test_board(machine):
         tap.ok("usb:hotplug-one.ingot" in said and "usb:hotplug-two.ingot" in said, f"{name}: /models lists both", said)
         k.say("/reset")
         k.send(LINE + "\r")
-        k.expect(LINE + r"[\r\n]+(?:\[[^\n]*\n)*[^\r\n\[]")  # its first letter, after lines of progress
+        k.expect(LINE + r"[\r\n]+(?:\[[^\n]*\n)*[^\r\n\[]")  # the reply's first letter, after lines of progress
         b.pull("two")
         said = k.prompt()
         tap.ok(re.search("error: .*USB drive at 0x", said) and ids(other).startswith(ids(said)) and
@@ -152,6 +152,6 @@ def test_hub(machine):
 
 for machine in (ARM64, RISCV64_ANY):
     test_board(machine)
-    if LONG or machine is ARM64:  # nothing of it is the board's
+    if LONG or machine is ARM64:  # nothing of this depends on the board
         test_hub(machine)
 tap.done()

@@ -18,8 +18,8 @@ from talk import Console, Monitor, make_model, own_copy
 SPI = Machine(next(board for board, data in with_expected("CARD_DATA").items() if data == "SPI"))
 RPI3, RPI4 = Machine("rpi3"), Machine("rpi4")
 SECONDS = 200
-TRIES = 5  # of a start: what the probe measures on a busy computer may speak against it
-TOKENS = 16 if LONG else 6  # each reads the card once
+TRIES = 5  # of a start: on a busy computer the measured rates may be against a core for the card
+TOKENS = 16 if LONG else 6  # each token reads the card once
 SAID = 8 if LONG else 3     # in a conversation
 tap = Tap()
 
@@ -94,7 +94,7 @@ class Talk(Console):
             super().__init__(SPI, words, drives, 2)
             if lends(2, self.prompt(SECONDS)) or not want:
                 break
-            end(self.child)  # at once: QEMU, closed, would take the next one's socket along
+            end(self.child)  # immediately, because a QEMU that ends later would remove the next one's socket
 
 
 own = own_copy(card, "card-core-own.img")
@@ -119,7 +119,7 @@ def conversation(found):
         if LONG:
             found.ok("kernels equal their references" in k.say("/selftest", SECONDS), "/selftest",
                    k.seen)
-        else:  # selftest.t has all of it, which takes half a minute
+        else:  # selftest.t runs the whole self-test, which takes half a minute
             k.send("/selftest\r")
             k.expect(r"ok, \d+ cases\r", SECONDS)
             k.send("\x03")

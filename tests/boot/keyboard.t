@@ -153,7 +153,7 @@ def test_plug(board):
     try:
         desk.read_until(PROMPT.search)
         desk.type("a ")
-        desk.read_until(lambda text: text.endswith("> a "))  # keys that the board has not fetched yet go with the keyboard
+        desk.read_until(lambda text: text.endswith("> a "))  # keys that the board has not fetched yet are lost with the keyboard
         desk.qmp.command(("device_del", {"id": "keys"}))
         time.sleep(1)
         desk.qmp.command(("device_add", {"driver": "usb-kbd", "bus": "usb.0", "id": "keys2"}))
@@ -255,7 +255,7 @@ for board in os.environ.get("INGOT_BOARDS", "virt-arm64 virt-riscv64").split():
     test_chat(board)
     test_keys(board)
     test_drive(board)
-    if LONG or board == "virt-arm64":  # nothing of it is the board's
+    if LONG or board == "virt-arm64":  # nothing of this depends on the board
         test_plug(board)
         test_pulled_drive(board)
         test_hub(board)

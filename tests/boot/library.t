@@ -19,7 +19,7 @@ HEADER = os.path.join(ROOT, "include/ingot.h")
 ASKED = {"memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen"}
 ASKED_ON_HOST = {"__assert_fail", "__cpu_model", "__cpu_features2", "__cpu_indicator_init", "_GLOBAL_OFFSET_TABLE_"}
 TOOLS = {"host": "", "virt-arm64": "aarch64-linux-gnu-", "virt-riscv64": "riscv64-unknown-elf-"}
-MOST_STATE = 8  # bytes of variables: which kernel computes checksums
+MOST_STATE = 8  # the most bytes of variables; they say which kernel computes checksums
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

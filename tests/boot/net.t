@@ -172,7 +172,7 @@ def hash_of(text):
 def reply_of(text):
     """The reply to a turn on the serial line with `ids` and `quiet`, which is between the echo and the ids."""
     lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
-    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))  # how far a slow prompt is
+    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))  # progress of a slow prompt
 
 
 def is_error(answer, status, param=None):
@@ -207,7 +207,7 @@ def check_broken(net, client, board):
     for i in range(300 if LONG else 40):
         with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
             s.sendall(BROKEN[i % len(BROKEN)][:i * 7])
-            if i % 2:  # a reset in place of an end
+            if i % 2:  # close with a reset
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     late = time.monotonic() + WAIT
     after = {"connections": math.inf}
@@ -312,7 +312,7 @@ for machine in (ARM64, RISCV64_ANY):
         continue
     card = card_arguments(make_card("net.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
     words = "temp=0 n=60 ids quiet term=plain"
-    with Console(net, words, card) as c:  # as it is without a network
+    with Console(net, words, card) as c:  # replies and logits without a network
         c.prompt()
         alone = [c.say(line) for line in (QUESTION, STORY, "And 3 plus 4?")]
         time.sleep(0.5)

@@ -109,7 +109,7 @@ def check_page(net, said):
         tap.ok(window.check("document.getElementById('send').textContent==='Send'&&document.querySelector('.assistant')?.textContent!==''") and
                window.value("document.querySelector('.assistant').textContent") == said, "a question by keyboard is answered as at the line",
                str(window.value("document.getElementById('log').textContent")))
-        others = [s for s in window.said if "401" not in s]  # the first question, without a token
+        others = [s for s in window.said if "401" not in s]  # the first question has no token
         tap.ok(not others, "the browser reports no error", str(others))
     finally:
         window.end()

@@ -20,7 +20,7 @@ chance = random.Random(1)
 os.makedirs(WORK, exist_ok=True)
 QUESTION, FRAMES, BATCH = "What is 7 plus 8?", 20000 if LONG else 1000, 100
 BROADCAST, PORT = b"\xff" * 6, 777
-HELD_SECONDS = 15  # for connections that the flood began and did not end
+HELD_SECONDS = 15  # until the board forgets connections that the flood left open
 SMALL = 150  # segments of one byte that a client sends while its request is answered
 CLIENTS, MORE = 8, 6  # NET_CONNECTIONS, and some of NET_WAITING
 HEALTH = b"GET /health HTTP/1.1\r\nhost: 10.0.2.15\r\n\r\n"
@@ -133,7 +133,7 @@ class Sipping(Caller):
 
     def read(self, segment):
         head, seen = (segment[12] >> 4) * 4, self.theirs - struct.unpack_from(">I", segment, 4)[0]
-        if 0 < seen < len(segment) - head:  # its beginning came before
+        if 0 < seen < len(segment) - head:  # the segment's beginning was received before
             segment = segment[:4] + struct.pack(">I", self.theirs) + segment[8:head] + segment[head + seen:]
         self.window = 0
         super().read(segment)
@@ -182,7 +182,7 @@ def crowd(wire):
         found = found or quiet_one(wire, 1000 + 20 * i)
     tap.ok(found is None or found.answered(), "a client that asks after others have connected is answered", "" if found is None else told([found]))
     many = []
-    for n in (CLIENTS, MORE):  # not more than the board takes at once
+    for n in (CLIENTS, MORE):  # in steps, because the board takes only so many clients at once
         many += [Caller(wire, 1200 + len(many) + i, False) for i in range(n)]
         take(wire, many, 2, lambda: all(c.theirs for c in many))
     for c in many:

@@ -18,7 +18,7 @@ import browser
 from machine import BUILD, HOST, ROOT, Tap, run
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
-PAGE = os.path.join(BUILD, "gen/page.html")  # of make_page.py
+PAGE = os.path.join(BUILD, "gen/page.html")  # written by make_page.py
 PICTURES = os.environ.get("INGOT_PICTURES")
 tap = Tap()
 

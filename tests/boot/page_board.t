@@ -211,7 +211,7 @@ tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm6
 ask("What is 7 plus 8?")
 tap.ok(window.check(said(0)) and window.value(said(0)) == run([HOST, "run", OTHER, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip(), "the loaded model answers as on this computer", window.value(said(0)))
 window.check("!busy")
-if PICTURES:  # as a person would leave it: a story, in the dark, and on a telephone
+if PICTURES:  # pictures of the page in use: a story, the dark theme, and the size of a telephone
     ask("Tell me a story about a fox.")
     window.check("!busy && document.getElementById('stop').hidden")
     window.dark(True)

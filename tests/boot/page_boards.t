@@ -56,7 +56,7 @@ class Script:
             try:
                 self.ready()
                 self.talk()
-            except OSError:  # serve looks whether a line is there, and opens it again
+            except OSError:  # `ingot serve` closes a line after checking that it exists, and opens it again
                 pass
 
     def talk(self):
@@ -164,7 +164,7 @@ text = side()
 tap.ok("MEMORY OF VIRT-ARM64 (KITCHEN)" in text.upper() and browser.shows_a_plan_that_streams(window, text, "card", 4) and
        window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of the first board are shown as over Web Serial", text)
 seen = {}
-for who in ("You are a cat.", "You are a dog.", "You are a fox."):  # of nobody's conversation: each board is idle for longest once
+for who in ("You are a cat.", "You are a dog.", "You are a fox."):  # new conversations go to the board that is idle for longest, so each board gets one
     window.value(f"document.getElementById('system').value = '{who}'")
     ask("Who are you?")
     by = last(".said.its small").split(", ")[-1]

@@ -42,7 +42,7 @@ MACHINES = [
      "GICv3"),
     (RISCV64_V, MORE, "PLIC"),
 ] + [(Machine(board), MORE, controller) for board, (controller, when) in with_expected("PASTE").items() if LONG or when == "always"]
-# Each row: bytes per second, bytes at once, bytes in all; two cores compute meanwhile.
+# Rows: bytes per second, bytes in one piece, total bytes; two cores compute meanwhile.
 PROFILES = {"115200 baud": (11520, 12, PASTE_BYTES if LONG else PASTE_BYTES // 8), "921600 baud, in bursts": (92160, 9216, PASTE_BYTES),
             "as fast as it goes": (None, PASTE_BYTES, PASTE_BYTES)}
 
@@ -233,7 +233,7 @@ def check_trap(machine):
 # ---- a conversation ----
 
 PROMPT = "Once upon a time"
-LINE_BYTES = 3000  # more tokens than the context has: answered at once
+LINE_BYTES = 3000  # more tokens than the context has, so the answer comes immediately
 HOST_TOKENS = 240 if LONG else 120
 
 
@@ -421,7 +421,7 @@ def tree_with_wrong_line():
     with open(path, "rb") as f:
         tree = f.read()
     header = struct.unpack(">10I", tree[:40])
-    bytes_ = max(header[2] + header[9], header[3] + header[8])  # without QEMU's room for more
+    bytes_ = max(header[2] + header[9], header[3] + header[8])  # without the free space that QEMU leaves in the tree
     line = tree.index(struct.pack(">3I", 0, 1, 4), tree.index(b"pl011@"))
     tree = (tree[:4] + struct.pack(">I", bytes_) + tree[8:line] + struct.pack(">3I", 0, 0x55, 4) +
             tree[line + 12:bytes_])
@@ -436,7 +436,7 @@ def check_wrong_line():
     k = pexpect.spawn(command[0], command[1:], timeout=SECONDS, echo=False)
     try:
         k.expect_exact("> ")
-        time.sleep(1)  # until the core sleeps
+        time.sleep(1)  # wait until the core sleeps
         k.send("/off\r")
         k.expect_exact("power off")
         heard = True
@@ -455,7 +455,7 @@ for machine, cores, controller in MACHINES:
         continue
     if controller == "GICv3" and not (LONG or only):
         continue
-    if machine.board != "virt-riscv64":  # there OpenSBI sets the UART up before
+    if machine.board != "virt-riscv64":  # on virt-riscv64 OpenSBI sets the UART up before the image runs
         check_early(machine, cores)
     whole = machine is ARM64 or (LONG and machine is RISCV64_V)
     for profile in PROFILES if whole else ["921600 baud, in bursts"]:

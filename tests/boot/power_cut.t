@@ -92,7 +92,7 @@ def cut(machine, card, place, at, wanted):
         begin = place + half * SAVE_MIB * 2**19
         with open(card, "r+b", buffering=0) as f:
             n = sectors_of(card, place, half) + 40
-            f.seek(begin + SECTOR)  # what lies there is of no use; now every write is a change
+            f.seek(begin + SECTOR)  # fill the half that is saved next, so that every write is a change
             f.write(b"\xa5" * (n * SECTOR))
             f.seek(begin)
             before = f.read(SECTOR)
@@ -102,7 +102,7 @@ def cut(machine, card, place, at, wanted):
             late = time.monotonic() + 60
             f.seek(target)
             while f.read(SECTOR) == old and time.monotonic() < late:
-                time.sleep(0.0005)  # a fifth of the time for which the card has a sector
+                time.sleep(0.0005)  # a fifth of the time that the card takes for a sector
                 f.seek(target)
             k.kill()
             f.seek(begin + SECTOR)

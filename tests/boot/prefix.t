@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""When a card is made, this computer computes the state of the system prompt and stores it on the card. With it boards compute none of the
-prompt's tokens, and reply with the same ids and bits as without it. If the state does not fit, a message names the difference, and the board
+"""When a card is made, this computer computes the state of the system prompt and stores it on the card. With this state boards compute none
+of the prompt's tokens, and reply with the same ids and bits as without it. If the state does not fit, a message names the difference, and the board
 computes the prompt."""
 
 import os
@@ -17,7 +17,7 @@ SYSTEM = "Answer briefly, be kind. " * 8
 WORDS = f'temp=0 ids spec=off n=12 system="{SYSTEM}"'
 
 tap = Tap()
-PLAIN = make_card("prefix-none.img", MODEL)  # and the folder
+PLAIN = make_card("prefix-none.img", MODEL)  # a card without a prefix
 CARD, _ = make_board_card("virt-arm64", "prefix.img", SYSTEM=SYSTEM, MODEL=MODEL)
 
 
@@ -54,7 +54,7 @@ r = boot(ARM64, CARD, WORDS.replace("briefly", "shortly"))
 tap.ok(r.status == 0 and r.ids and r.prefix == 0 and
        "ingot.prefix belongs to another system prompt" in r.console, "another prompt is named", r.console)
 
-for n in (60, 75, 90):  # files of other lengths
+for n in (60, 75, 90):  # prompts of other lengths, so that the files have other lengths
     system = SYSTEM[:n]
     card, _ = make_board_card("virt-arm64", f"prefix-{n}.img", SYSTEM=system, MODEL=MODEL)
     r = boot(ARM64, card, WORDS.replace(SYSTEM, system))

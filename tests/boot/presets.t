@@ -71,7 +71,7 @@ few = host("--temp", "0", lines=lines[9 - turns:])
 tap.ok(said.split("main")[0].strip().split("\n")[-1] == few.strip().split("\n")[-1],
        "the last reply is that of a conversation with only the kept turns", (said, few))
 
-# A look back.
+# /reflect looks back, and leaves the conversation unchanged.
 talk = ["What is 3 plus 4?", "/branches", "/reflect What matters?", "/branches", "/reflect What was it?", "And what is 5 plus 5?"]
 back, straight = host("--temp", "0", lines=talk), host("--temp", "0", lines=[talk[0], talk[-1]])
 kept = re.findall(r"main\s+(\d+ turns?,\s+\d+ tokens)", back)
@@ -93,7 +93,7 @@ tap.ok("(remembered in personal: My boat is called Marigold.)" in said and "(rem
 # The file of a prefix was truncated while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")
-host(*KEPT, lines=["/save prefix", "/save prefix"])  # saves take turns: the second one is in the first half
+host(*KEPT, lines=["/save prefix", "/save prefix"])  # saves alternate between the file's halves, so the second save is in the first half
 whole = os.path.getsize(PREFIX) if os.path.exists(PREFIX) else 0
 
 

@@ -15,7 +15,7 @@ from machine import (ASSETS, BUILD, HOST, LONG, VERSION, WORK, Machine, Reply, T
 from talk import Console, make_model, own_copy
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
-TOKENS = {"resident": 48 if LONG else 24, "streamed": 48 if LONG else 4} # a token reads the card once
+TOKENS = {"resident": 48 if LONG else 24, "streamed": 48 if LONG else 4} # streamed, each token reads the card once
 NOR_BYTES = 32 << 20
 MACHINES = [Machine(board) for board in names() if makes(board, "ISA") == "riscv64" and has_slot(board)]
 
@@ -72,11 +72,11 @@ def rate(label, console):
 
 
 for machine in MACHINES:
-    for cores in (1, 4) if LONG else (4,):  # boards.t has both
+    for cores in (1, 4) if LONG else (4,):  # boards.t tests both
         label = f"{machine.board}, {cores} cores, SD"
         console = agrees(label, machine, [], sd(), cores, makes(machine.board, "QEMU_CARD_SAYS"), ", resident")
         rate(label, console)
-    if LONG:  # boards.t has it
+    if LONG:  # boards.t tests it
         agrees(f"{machine.board}, 4 cores, SD streamed", machine, [f"mem={limit}"], sd(), 4, ", streamed")
     tap.ok(any(f"Ingot {VERSION} on {machine.board}: {cores}" in console for cores in expected_of(machine.board, "CORES_SAY", ["4 x "])),
            f"{machine.board}: four harts have numbers, the monitor's has none", console)

@@ -18,7 +18,7 @@ from machine import (ARM64, ASSETS, BUILD, HOST, LONG, WORK, Machine, Reply, Tap
                      make_card, pack, text_of)
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
-PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
+PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each token reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
 # The memory that QEMU's machines have for the cores if there is no tree. With a tree only the first GiB counts.
@@ -70,7 +70,7 @@ def cell(key):
 
 CELLS = ((0, "resident", False), (1, "streamed", True), *(((1, "resident", True), (4, "streamed", False)) if LONG else ()))
 keys = [(m, b, c, mode, tree) for m in models for b in CORES for c, mode, tree in CELLS
-        if LONG or m == "tiny" or not c]  # the tiny one is as large as its tokenizer
+        if LONG or m == "tiny" or not c]  # the tiny model is hardly larger than its tokenizer
 keys += [(m, "virt-arm64", 1, "resident", False) for m in models]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     replies = dict(zip(keys, pool.map(cell, keys)))

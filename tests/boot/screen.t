@@ -75,7 +75,7 @@ def equal(display, rows):
 
 
 def since_start(console):
-    """Without the firmware's output."""
+    """The console's text without the firmware's output."""
     return console[console.index("[", re.search(r"\[ +\d+\.\d+\] Ingot ", console).start()):]
 
 
@@ -90,7 +90,7 @@ def test_chat(board, drives, width, height):
         tap.ok(f"screen: {width // 8} x {height // 16} characters" in console, f"{board}: the log names the screen", console)
         console = talk.ask("a fox and an owl")
         before = len(console)
-        talk.send("/help all\r")  # screenfuls, for which nothing is computed
+        talk.send("/help all\r")  # screenfuls of text that no model computes
         talk.read_until(lambda text: PROMPT.search(text, before))
         console = talk.ask("tell me a story of a boat")
         display = talk.display()
@@ -122,7 +122,7 @@ def test_terminal(board, drives):
         display = talk.display()
         seen = Screen(display.columns)
         seen.feed(talk.raw)
-        whole = []  # rows that a terminal cuts where it ends, the display ends between words
+        whole = []  # whole lines: the terminal breaks them at its last column, the display between words
         for i in range(len(seen.rows)):
             whole += [seen.line(i)] if i not in seen.soft else [whole.pop() + seen.line(i)]
         said = [row for row in whole[whole.index(next(r for r in whole if r.startswith("> "))):] if row[:1] != "["]
@@ -189,10 +189,10 @@ if os.environ.get("INGOT_PICTURE"):
     draw_picture(os.environ["INGOT_PICTURE"])
 for board, drives, width, height in BOARDS:
     test_chat(board, drives, width, height)
-    if LONG or RAMFB[1] in drives:  # which terminal is at the line is not the board's business
+    if LONG or RAMFB[1] in drives:  # the terminal's width does not depend on the board
         test_terminal(board, drives)
     test_panic(board, drives)
     test_off(board, drives)
-    if board == "virt-arm64" or LONG and RAMFB[1] in drives:  # counted for half a minute with riscv64's vectors
+    if board == "virt-arm64" or LONG and RAMFB[1] in drives:  # with riscv64's vectors the count takes half a minute
         test_cost(board, drives)
 tap.done()

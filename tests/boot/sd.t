@@ -139,7 +139,7 @@ for machine in (ARM64, RISCV64_ANY) if LONG else (ARM64,):
     for name, capabilities, most in (("ADMA2", SD_ADMA2, 50000), ("SDMA", SD_SDMA, 50000),
                                      ("PIO", SD_PIO, 4000000)):
         if name != "ADMA2" and not LONG:
-            continue  # counted for minutes
+            continue  # the count takes minutes
         console = read_counted(machine, capabilities)
         tap.ok(large_and_in_place(console), f"{machine.board}: {name}: commands of 64 KiB and more, "
                "with data sent directly to the reader", console[-1500:])

@@ -24,7 +24,7 @@ from talk import make_model
 
 os.makedirs(WORK, exist_ok=True)
 STEP = 65536  # TRANSFER_STEP_BYTES
-ON_THE_WAY = 40000  # at the most: the window and what frames add to it, which a cut may lose
+ON_THE_WAY = 40000  # the most bytes that a cut may lose: the window, and what frames add to it
 FIRST, SMALL, OTHER = (make_model("send-" + name, seed, dim=32, layers=1) for name, seed in (("first", 1), ("small", 2), ("other", 3)))
 LILA = os.path.join(ROOT, "presets/lila.txt")
 FOLDER = tempfile.mkdtemp(prefix="ingot-send-")
@@ -127,7 +127,7 @@ class Between:
                     continue
                 try:
                     (its if s is ours else ours).sendall(self.carry(data))
-                except BrokenPipeError:  # a sender that was refused has gone
+                except BrokenPipeError:  # a refused sender has left
                     self.ends = True
             if self.cuts_after is not None and self.n > self.cuts_after:
                 self.ends = True
@@ -214,7 +214,7 @@ status, text = send("unix:" + between.path, noise)
 tap.ok(status == 0 and between.n_spoilt > (50 if LONG else 10) and same(card, "models/noise.ingot", noise),
        f"a file arrives over a line that damaged {between.n_spoilt} bytes", text)
 
-stopped = padded("stopped.ingot", SMALL, 8 * STEP)  # so long that the rest is not on its way already
+stopped = padded("stopped.ingot", SMALL, 8 * STEP)  # so long that Ctrl-C comes before all of it was sent
 between = Between(board, "stopped", calls_after=STEP, calls=lambda: child.send_signal(2))
 child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 text = child.communicate(timeout=60)[0]
@@ -244,7 +244,7 @@ def run_between(command, line, wait):
         for s in select.select([line, ours], [], [], 0.2)[0]:
             try:
                 data = s.recv(4096)
-            except ConnectionResetError:  # it has ended before it read all
+            except ConnectionResetError:  # the command ended before it had read everything
                 data = b""
             if s is ours and not data:
                 return child.wait(60), said
@@ -255,7 +255,7 @@ def run_between(command, line, wait):
                 try:
                     ours.sendall(data)
                 except OSError:
-                    pass  # it has ended
+                    pass  # the command has ended
     child.kill()
     return None, said
 

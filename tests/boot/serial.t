@@ -25,7 +25,7 @@ from machine import (ARM64, HOST, RISCV64_ANY, ROOT, WORK, Machine, Reply, Tap, 
                      end, ended, make_card)
 from talk import foreign_controls, own_copy, sd_drive
 
-WAIT = 120  # seconds that anything may take
+WAIT = 120  # the most seconds that any step may take
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 CARD = make_card("serial-card.img", "--power-of-two", MODEL)
@@ -55,7 +55,7 @@ class Line(Events):
                                       stderr=subprocess.STDOUT)
         self.bytes = b""
         self.wrong = []  # lines that are not events
-        self.firmware = []  # before the first event
+        self.firmware = []  # lines before the first event
 
     def __enter__(self):
         return self
@@ -89,7 +89,7 @@ class Line(Events):
             line = self.line()
             if line is None:
                 return None
-            if not self.firmware or self.firmware[-1] is not None:  # OpenSBI, before ours
+            if not self.firmware or self.firmware[-1] is not None:  # lines of OpenSBI come before ours
                 if not line.startswith(b"{"):
                     self.firmware.append(line)
                     continue
@@ -205,7 +205,7 @@ def with_id(c, k, people):
     other = k.ask(id="x" * 65) + k.ask(id=1.5) + k.ask(id=True)
     c.ok([e["name"] for e in of(other, "error")] == ["field"] * 3 and
          not any("id" in e for e in other), "an invalid id is refused", other)
-    for stop in ("q1", "q2", "q3", "q4", "q5"):  # each in place of the one before
+    for stop in ("q1", "q2", "q3", "q4", "q5"):  # each replaces the previous one
         reply = k.ask(stop=stop, id="stop")
     c.ok(done_of(reply)["reason"] == "command" and
          'stop "q5"' in k.ask(command="/set stop")[0]["text"], "a stop string replaces", reply)
@@ -219,7 +219,7 @@ def with_id(c, k, people):
 
 
 def stop_reply(c, k):
-    for _ in range(5):  # it may end before the byte is there
+    for _ in range(5):  # the reply may end before the byte arrives
         k.send(json.dumps({"prompt": STORY, "reset": True, "n": 400}) + "\n")
         events = k.until("token", "done")
         k.send(b"\x03")
@@ -301,7 +301,7 @@ class Peer:
         master, slave = pty.openpty()
         tty.setraw(slave)
         self.device = os.ttyname(slave)
-        self.slave = slave  # held open, so that the device stays between two visitors
+        self.slave = slave  # held open, so that the device stays while no program uses it
         self.child = subprocess.Popen([HOST, "chat", MODEL, "--temp", "0", *arguments],
                                       stdin=master, stdout=master, stderr=master)
         os.close(master)
@@ -363,7 +363,7 @@ def serial_with_host():
                      errors="surrogateescape")
         c.ok(odd.returncode == 0 and odd.stdout, "a prompt of awkward bytes arrives", odd)
     with Peer("--json", "--mem", "900K", "--card", "10M", "--spec", "off") as slow:
-        at_terminal(c, slow)  # some ten tokens a second, so that there is something to stop
+        at_terminal(c, slow)  # about ten tokens per second, so that there is something to stop
     return c.results
 
 
@@ -404,7 +404,7 @@ def hostile_board():
     child = subprocess.Popen([HOST, "serial", os.ttyname(slave), "-p", "x"], stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        os.read(master, 1)  # it asks whether somebody is there
+        os.read(master, 1)  # `ingot serial` asks whether a board is there
         os.write(master, b"\r\n".join(lines) + b"\r\n")
         out, err = (text.decode() for text in child.communicate(timeout=WAIT))
     finally:
@@ -462,7 +462,7 @@ def serial_errors():
     c = Checks("ingot serial")
     with Peer() as peer:
         people = serial(peer.device, "-p", PROMPT)
-        later = serial(peer.device, "-p", PROMPT)  # at its prompt
+        later = serial(peer.device, "-p", PROMPT)  # now the board waits at its prompt
         for name, done in (("starts", people), ("waits", later)):
             c.ok(done.returncode == 0 and done.stdout == plain(PROMPT).text + "\n" and "/mode json until this program ends" in done.stderr,
                  f"a board that talks to people, and {name}, talks to a program meanwhile", done)
@@ -481,7 +481,7 @@ def serial_errors():
             gone.stdout.close()
     c.ok("refuses /mode json" in refuses_mode(), "a board that refuses it says why")
     with Peer("--json") as peer:
-        serial(peer.device, "-p", "/stats")  # it is up
+        serial(peer.device, "-p", "/stats")  # once this is answered, the board is ready
         gone = subprocess.Popen([HOST, "serial", peer.device], stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         gone.stdin.write(b"/stats\n")

@@ -88,7 +88,7 @@ bad[12:16] = bytes(4)
 bad[12:16] = struct.pack("<I", crc32c(bad[:4096]))
 in_folder("header.ingot", bad)
 bad = bytearray(signed)
-offset, size = struct.unpack_from("<QQ", bad, 88 + 128 + 24)  # the template's last words
+offset, size = struct.unpack_from("<QQ", bad, 88 + 128 + 24)  # the end of the template
 alter(bad, offset + size - 5)
 in_folder("table.ingot", bad)
 for name, at in (("weights", ends[3][0] + 1000), ("first", ends[1][0] + 1000), ("last", ends[4][0] + ends[4][1] - 500)):
@@ -176,7 +176,7 @@ for machine in (ARM64, RISCV64):
         refused = [re.search(why, c.say("/adapter " + name).replace("\n", "")) for name, why in
                    (("plain", "adapter plain: it is not signed"), ("bad", "adapter bad: its data is not what was signed"))]
         tap.ok(all(refused) and "error" not in c.say("/adapter good"), f"{machine.board}: adapters without a valid signature are refused, too", c.seen)
-        c.send("/selftest\r")  # that of the kernels comes before, and is stopped
+        c.send("/selftest\r")  # the kernels' self-test comes first, and is stopped
         c.expect(r"ok, \d+ cases\r")
         c.send("\x03")
         tap.ok("signatures: the vectors of RFC 6979" in c.prompt(), f"{machine.board}: the self-test has the published vectors", c.seen)
@@ -300,7 +300,7 @@ with Console(ARM64, f"model=good.ingot temp=0 n=4 mode=json {WORD}", card_argume
     checked({"command": "/unlock 2718"})
     told = checked({"messages": [{"role": "system", "content": "TULIP93"}, {"role": "user", "content": "Hi"}]})
     first = int(re.search(r'"seq":(\d+)', told[0]).group(1))
-    checked({"resend": first})  # with its old `done`
+    checked({"resend": first})  # the events of the earlier reply, including its `done`
     tap.ok(re.search(r'"event":"token","seq":%d' % first, c.seen), "json: events can be sent again", c.seen)
     c.expect(r'\{"event":"done"[^\n]*\n')
     checked({"command": "/lock"})

@@ -106,7 +106,7 @@ class Soak:
         return "/reset\r/model soak-" + self.chosen.choice(names)
 
     def marks(self):
-        """For the model soak-a."""
+        """The arena's marks with the model soak-a."""
         self.console.send("\r/reset\r/model soak-a\r/stats\r/marks\r")
         self.expect("there is no /marks")
         return re.findall(r"(\w+) +used (\S+ \w+ of \S+ \w+)", self.console.seen)
@@ -116,7 +116,7 @@ class Soak:
         keys = self.chosen.choices(self.kinds, weights)[0][1]()
         self.log.append(keys)
         self.console.send(keys + f"\r/mark{number}\r")
-        if self.expect(rf"there is no /mark{number}\b") and keys != "/log\r":  # which says it again
+        if self.expect(rf"there is no /mark{number}\b") and keys != "/log\r":  # /log prints the lines of the start again
             raise pexpect.EOF("it started again by itself")
 
     def ok(self, good, what, detail=""):

@@ -22,8 +22,8 @@ SMOLLM2 = os.path.join(BUILD, "models/published/smollm2-135m.ingot")
 QUESTIONS = ["What is the capital of France?", "Who wrote Hamlet?", "How many legs does a spider have?", "Where does my brother live?",
              "What is seven plus eight?", "Tell me a story about a cat.", "Why is the sky blue?", "When is the next meeting?",
              "What is the name of my dog?", "Which language is spoken in Brazil?"]
-LEAST = 9  # of ten, in the first voice
-QUIET = 0.7  # seconds after which a question has ended: no delay is shorter
+LEAST = 9  # of the ten questions, in the first voice
+QUIET = 0.7  # seconds of silence that end a question, so no delay is shorter
 tap = Tap()
 
 

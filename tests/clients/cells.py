@@ -12,7 +12,7 @@ from typing import Literal, Optional, Union
 
 for telemetry in ("HAYSTACK_TELEMETRY_ENABLED", "LITELLM_TELEMETRY"):
     os.environ[telemetry] = "False"
-os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it asks the network for one otherwise
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # otherwise it fetches a cost map from the network
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
 
 from pydantic import BaseModel, Field  # noqa: E402: after the variables, which some packages read when they are imported

@@ -20,11 +20,11 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CALLS = 20  # of each tool
+CALLS = 20  # calls of each tool
 TOKENS = 2000  # at most: a small model at that temperature writes strings and lists that do not end by themselves
 SIDE_BY_SIDE = 5  # replies of one request
 CONTEXT = 98304  # tokens: the largest list has 40,000
-KEYS = {"FIRECRAWL_API_KEY": "none", "NOTION_TOKEN": "none", "GITHUB_PERSONAL_ACCESS_TOKEN": "none"}  # nothing is called with them
+KEYS = {"FIRECRAWL_API_KEY": "none", "NOTION_TOKEN": "none", "GITHUB_PERSONAL_ACCESS_TOKEN": "none"}  # made-up keys, with which nothing is called
 
 
 def servers(folder):
@@ -139,7 +139,7 @@ def asked(base, tools, **more):
 
 
 def wrong_calls(base, tool):
-    """The reason why one of CALLS forced calls of a tool is not valid, or None. A call that max_tokens ends must also be
+    """The reason why one of CALLS forced calls of a tool is not valid, or None. Even a call that ends at max_tokens must be
     complete."""
     import jsonschema
     validator = jsonschema.validators.validator_for(tool["inputSchema"])(tool["inputSchema"])

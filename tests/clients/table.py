@@ -100,7 +100,7 @@ def command(folder, program):
 
 
 def run(words, base, after, default):
-    """{client: {cell: [(case, what came)]}} of a program."""
+    """{client: {cell: [(case, result)]}} of a program."""
     found = {}
     try:
         done = subprocess.run([*words, base, *after], capture_output=True, text=True, timeout=900, check=False)

@@ -14,9 +14,9 @@ from machine import LONG as EVERYTHING
 from machine import (ARM64, HOST, WORK, Machine, Reply, Tap, card_arguments, segments, make_card)
 
 RPI4 = Machine("rpi4")
-START = 2048 * 512  # of the partition
+START = 2048 * 512  # the partition's first byte
 WORDS = 'prompt="a" n=4 temp=0 ids'
-LONG = "größe 模型 " + "x" * 238  # with .ingot 255 UTF-16 units, the most there can be
+LONG = "größe 模型 " + "x" * 238  # 255 UTF-16 units with .ingot, the longest possible name
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -117,7 +117,7 @@ def cut_before_model():
     with open(filler, "wb") as out:
         out.truncate(40 << 20)
     path = card("cut", "--root", filler, MODEL)
-    os.truncate(path, 32 << 20)  # of 64, and a power of two as well
+    os.truncate(path, 32 << 20)  # half of 64 MiB, and also a power of two
     return path
 
 

@@ -25,7 +25,7 @@ subprocess.run([sys.executable, os.path.join(ROOT, "tests/exfat.py"), WHOLE, "--
 with open(WHOLE, "rb") as f:
     BYTES = f.read()
 NAME_AT = BYTES.find("tiny.ingot".encode("utf-16-le"))
-SET_AT = NAME_AT - 66  # its first entry: the folder models
+SET_AT = NAME_AT - 66  # the first entry of its set, in the folder models
 assert NAME_AT > 0 and BYTES[SET_AT] == 0x85
 CLUSTER, = struct.unpack_from("<I", BYTES, SET_AT + 32 + 20)
 LINK_AT = START + 32 * SECTOR + CLUSTER * 4

@@ -23,7 +23,7 @@ CARD, FIRST = card_of(MODEL)
 Session.well = CARD
 with open(CARD, "rb") as f:
     BYTES = f.read()
-ENTRY = BYTES.index("drive".encode("utf-16-le")) + 31  # the short name after the long one
+ENTRY = BYTES.index("drive".encode("utf-16-le")) + 31  # the entry of the short name, after that of the long name
 CLUSTER = struct.unpack_from("<H", BYTES, ENTRY + 20)[0] << 16 | struct.unpack_from("<H", BYTES, ENTRY + 26)[0]
 START, = struct.unpack_from("<I", BYTES, 446 + 8)
 FAT = START + struct.unpack_from("<H", BYTES, START * 512 + 14)[0] + CLUSTER * 4 // 512
@@ -100,9 +100,9 @@ def in_replies(row):
     for name, go, words in ways:
         s.ask("/reset")
         s.ask("/set n 60")
-        s.pace(1000000)  # four passes a second
+        s.pace(1000000)  # four passes per second
         s.send("hello there")
-        s.wait(r"hello there\n(?:\[[^\n]*\n)*[^\n\[]{3}")  # after lines of progress
+        s.wait(r"hello there\n(?:\[[^\n]*\n)*[^\n\[]{3}")  # the reply's first characters, after lines of progress
         go()
         said, text = ids_of(s.wait(r"^> ") or s.seen[s.at:])
         row.ok("error: " in text and words in text and said and len(said) < 60, f"{name} in a reply is named, after the text printed so far", text)

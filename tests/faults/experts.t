@@ -15,7 +15,7 @@ from machine import ARM64, RISCV64_ANY as RISCV64_V, ROOT, WORK, Tap, experts
 MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 EXPERTS = experts(MODEL)
 WORDS = "ids temp=0 n=8 ctx=256 spec=off "
-FEW = "mem=850K "  # as many slots as a token takes: each token reads
+FEW = "mem=850K "  # only as many slots as a token needs experts, so each token reads
 BAD = 2            # the layer whose experts fail
 LINES = ("Tell me a story about a fox.", "Who are you?")
 os.makedirs(WORK, exist_ok=True)
@@ -152,9 +152,9 @@ def gone_between(name, go, expected):
 def gone_in_reply(name, go, expected):
     """Text that was printed before the fault stays, and is right."""
     row = Row(name, words=WORDS.replace("n=8", "n=60") + FEW, short=go is fall_silent)
-    row.session.pace(1000000)  # some tokens a second
+    row.session.pace(1000000)  # a few tokens per second
     row.session.send(LINES[0])
-    row.session.wait(re.escape(LINES[0]) + r"\n(?:\[[^\n]*\n|\n)*[^\n\[]{3}")  # progress of a slow prompt is not the reply
+    row.session.wait(re.escape(LINES[0]) + r"\n(?:\[[^\n]*\n|\n)*[^\n\[]{3}")  # the reply's first characters, after a slow prompt's lines of progress
     go(row.session)
     ids, text = ids_of(row.session.wait(r"^> ") or row.session.seen[row.session.at:])
     row.ok("error: " in text and expected in text and ids and len(ids) < len(LONG) and
@@ -195,7 +195,7 @@ def rows():
 def play(case):
     try:
         row = case[0](*case[1:])
-    except Exception as problem:  # the other rows are told all the same
+    except Exception as problem:  # the other rows are reported nevertheless
         return [(False, f"{case[1]}: {problem!r}", "")]
     row.session.close()
     return row.told
@@ -203,7 +203,7 @@ def play(case):
 
 RIGHT, (LONG,) = reply_of(8, *LINES), reply_of(60, LINES[0]) or [None]
 if tap.ok(len(RIGHT) == 2 and all(RIGHT) and LONG and LONG[:8] == RIGHT[0], "a card without faults gives the expected replies", RIGHT):
-    with ThreadPoolExecutor(5) as pool:  # most of them wait
+    with ThreadPoolExecutor(5) as pool:  # most rows only wait
         for told in pool.map(play, list(rows())):
             for line in told:
                 tap.ok(*line)

@@ -53,10 +53,10 @@ def put(offset, fmt, *values):
 SECTION = {name: struct.unpack_from("<Q", BYTES, 216 + 24 * i)[0]
            for i, name in enumerate(["tokenizer", "chat", "rope", "layers", "segments",
                                     "tensors"])
-           if name != "rope"}  # which is empty here
+           if name != "rope"}  # the section rope is empty here
 SEGMENTS = segments(GOOD)
 N = len(SEGMENTS)
-PARAM = 88  # of struct ingot_params in the header
+PARAM = 88  # offset of struct ingot_params in the header
 
 # Rows: name, card (None: no drive), boot options, what the console must print.
 rows = [

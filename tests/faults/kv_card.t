@@ -72,7 +72,7 @@ with open(CARD, "rb") as a, open(card, "rb") as b:
     before, after = a.read(), b.read()
 changed = [s for s in range(len(before) // 512)
            if before[s * 512:s * 512 + 512] != after[s * 512:s * 512 + 512]]
-FIRST = changed[0]  # of ingot.kv, which lies behind saves/chat.sav in no order that matters
+FIRST = changed[0]  # the first changed sector of ingot.kv, unless saves/chat.sav lies before it: then search after that file
 marks = [i for i in range(0, len(after), 512) if after[i:i + 8] == b"INGOTSAV"]
 if marks and FIRST * 512 >= marks[0] - (4 << 20):
     FIRST = next(s for s in changed if s * 512 >= marks[0] + (2 << 20))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Names from outside cannot forge a line of output. Names of files, folders, models, adapters, tensors, options and metadata contain line
-feeds, escape sequences, and marks that turn or hide text. Every command prints such a name within one line, in its output, errors, log,
+feeds, escape sequences, and marks that reverse or hide text. Every command prints such a name within one line, in its output, errors, log,
 JSON and metrics."""
 
 import atexit

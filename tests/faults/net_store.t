@@ -91,7 +91,7 @@ http {{
 
     def lines(self):
         with open(self.log) as f:
-            return [line.split() for line in f if "bytes=" in line]  # without those that only looked whether it listens
+            return [line.split() for line in f if "bytes=" in line]  # without the connections that only checked whether nginx listens
 
 
 class Odd(threading.Thread):
@@ -113,7 +113,7 @@ class Odd(threading.Thread):
                 outer.answer(self, self.path[1:].split(".")[0])
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.handle_error = lambda *_: None  # a board that resets the connection of an answer that it refuses
+        self.server.handle_error = lambda *_: None  # a board resets the connection if it refuses an answer
         self.port = self.server.server_address[1]
         self.start()
 
@@ -134,7 +134,7 @@ class Odd(threading.Thread):
             first, last = first + 1, last + 1
         elif how == "short" and self.asked > 1:
             total -= 512
-        elif how == "cut" and len(body) > 20000:  # most of a range is lost, again and again
+        elif how == "cut" and len(body) > 20000:  # most of each range is lost
             fields["Connection"] = "close"
         h.send_response(status)
         for name, value in fields.items():
@@ -185,7 +185,7 @@ def check_same(nginx, card):
             plan = c.say("/plan")
         lines = nginx.lines()[before:]
         tap.ok(want and ids(said) == want, f"{name}: the ids are those of the same model on a card", f"{text}{said}\n{want}")
-        if more:  # 24 tokens and a prompt took so long
+        if more:  # `seconds` is the time of 24 tokens and their prompt
             found = re.search(r"card (\d+\.\d+) MB/s.*predicted: decode (\d+\.\d+) tok/s", plan, re.S)
             tap.ok(found and 0.2 < 24 / seconds / float(found[2]) < 5, f"{name}: the network's rate is measured, and the speed predicted from it: "
                    + (f"{found[1]} MB/s, {found[2]} tok/s, and it was {24 / seconds:.2f} with its prompt" if found else ""), plan)

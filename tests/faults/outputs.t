@@ -24,7 +24,7 @@ MODEL = os.path.join(ROOT, "models/demo-q4_0.ingot")
 FOLDER = tempfile.mkdtemp(prefix="ingot-outputs-")
 atexit.register(shutil.rmtree, FOLDER, True)
 tap = Tap()
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # SIGQUIT and SIGXCPU would leave one
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # otherwise SIGQUIT and SIGXCPU would leave a core file
 
 
 def path(*names):
@@ -325,7 +325,7 @@ READERS = {
     "info of a folder": (["info", BASE], WEIGHTS),
 }
 TALKERS = ("bench --mmap", "plan", "plan of a folder", "card")  # they write lines about their work to standard error
-QUICK = ("plan", "info", "info of a folder", "plan of a folder")  # they may have read all before
+QUICK = ("plan", "info", "info of a folder", "plan of a folder")  # they may have read the whole input before it changes
 for name, about in READERS.items():
     if about is None:
         tap.skip(name, "needs openssl" if name == "sign" else "needs build/virt-arm64/ingot.bin: make image BOARD=virt-arm64")
@@ -363,7 +363,7 @@ for name, words, begun in (("pack", ["pack", BASE, "-o", os.path.join(folder, "o
                            ("run --mmap", ["run", SOURCE, "--mmap", "-p", "Hi", "-n", "200", "-q", "--temp", "0"], lambda p: p.stdout.read(1))):
     source = WEIGHTS if name == "pack" else SOURCE
     whole = read(source)
-    for _ in range(10):  # on a busy computer it may have ended before
+    for _ in range(10):  # on a busy computer the command may end before its input changes
         there, status, said = run_until(words, begun, lambda: write(source, whole))
         if status != 0:
             break

@@ -79,10 +79,10 @@ with open(path("good.ingot"), "rb") as f:
     good = f.read()
 
 header = bytearray(good)
-header[24] ^= 1  # of its name
+header[24] ^= 1  # a byte of the name
 seal(header)
 table = bytearray(good)
-alter(table, PAGE + 200)  # zeros after its one pair
+alter(table, PAGE + 200)  # the zeros after the table's only pair
 first, last = bytearray(good), bytearray(good)
 alter(first, 2 * PAGE)
 alter(last, len(plain) - 5)

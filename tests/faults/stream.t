@@ -20,11 +20,11 @@ subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL]
                capture_output=True, timeout=60)
 SEGMENTS = segments(MODEL)
 WORDS = "ids temp=0 n=4 ctx=128 "
-STREAM = f"mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"  # nothing but two slots
+STREAM = f"mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"  # memory for only two slots
 
 CARD, FIRST = card_of(MODEL)
 Session.well = CARD
-LAYER = ["layer 2, sector", "a transfer failed"]  # what is said of a sector that never reads
+LAYER = ["layer 2, sector", "a transfer failed"]  # parts of the message about a sector that can never be read
 
 
 def damage():
@@ -112,7 +112,7 @@ def ends(row, name, card, words, expected, rules=()):
 
 
 def wrong_for_good(row, name, card, expected, rules=()):
-    """A streamed layer is wrong: the error is named at each attempt, until there is another card."""
+    """A streamed layer is wrong: the error is named at each attempt, until the card is replaced."""
     session = Session(card, WORDS + STREAM, rules=rules)
     if row.starts(session, name):
         for line in ("hello there", "and again"):
@@ -179,9 +179,9 @@ def gone_in_reply(row, name, go, expected):
     there."""
     session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM, short=go is fall_silent)
     if row.starts(session, name):
-        session.pace(1000000)  # four passes a second
+        session.pace(1000000)  # four passes per second
         session.send("hello there")
-        session.wait(r"hello there\n[^\n]{3}")  # of one token or of three
+        session.wait(r"hello there\n[^\n]{3}")  # three characters, from one token or more
         go(session)
         said, text = ids_of(session.wait(r"^> ") or session.seen[session.at:])
         share = re.search(r"stalled ([\d.]+) % of the time", text)
@@ -347,7 +347,7 @@ def play(case):
     row = Row()
     try:
         case[0](row, *case[1:])
-    except Exception as problem:  # the other rows are told all the same
+    except Exception as problem:  # the other rows are reported nevertheless
         row.ok(False, f"{case[0].__name__}: {problem!r}")
     return row.told
 
@@ -359,7 +359,7 @@ RIGHT, SECOND = [good.ask(line)[0] for line in ("hello there", "and again")] \
 good.close()
 tap.ok(RIGHT is not None and len(RIGHT) == 4 and SECOND is not None, "a card without faults gives the expected replies",
        good.seen)
-with ThreadPoolExecutor(5) as pool:  # most of them wait
+with ThreadPoolExecutor(5) as pool:  # most rows only wait
     for told in pool.map(play, list(rows())):
         for line in told:
             tap.ok(*line)

@@ -18,7 +18,7 @@ from usb_drive import UsbDrive
 
 FAULTS = ("stall", "short", "babble", "wire", "tag")
 LINE = "hello there"
-LOOKS = 0.7  # seconds; the ports are looked at four times in each
+LOOKS = 0.7  # seconds; the board looks at its ports four times per second
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "wire.ingot")

@@ -16,7 +16,7 @@ BUILD = os.environ.get("INGOT_BUILD", "build")
 MODEL = os.path.join(BUILD, "models/published/smollm2-135m.ingot")
 TABLES = {"home": "light:17,fan:4,door:5:in", "garden": "lamp:2,radio:3,pump:6,window:7:in",
           "shop": "red_led:2,siren:3,gate:8:in"}
-AT_LEAST, AT_MOST = 0.75, 1 / 50  # right of the untouched half; switched though it was not asked for
+AT_LEAST, AT_MOST = 0.75, 1 / 50  # share of right answers in the untouched half; share of unrequested switching
 
 
 def rows_of(path):

@@ -15,7 +15,7 @@ FOLDER = os.path.join(ASSETS, "arch")
 WORST, WORST_RECURRENT = 1e-8, 1e-7
 RECURRENT = ("qwen35", "qwen35moe", "granitehybrid", "falcon-h1", "nemotron_h")
 REFUSED = ()
-CONTEXT = "256"           # the reference's
+CONTEXT = "256"           # the context of the reference
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

@@ -59,12 +59,12 @@ tap.ok(status == 0 and [r["text"].strip() for r in rows[:2]] == [t.strip() for t
        rows[0]["end"] == "stop" and rows[2]["text"].startswith(rows[0]["text"]) and rows[2]["end"] != "stop",
        "a stop string and a system prompt apply to their requests", f"{text} {texts}")
 STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
-if os.path.exists(STORIES):  # a template whose turns end within thoughts
+if os.path.exists(STORIES):  # a template after which the model's turn begins within its thoughts
     raw = open(STORIES, "rb").read()
     jinja = ("{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + eos_token }}{% endfor %}"
              "{% if add_generation_prompt %}{{ '<|assistant|><think>' }}{% endif %}").encode()
     key = b"tokenizer.chat_template"
-    jinja += b"{#" + b" " * (-(8 + len(key) + 4 + 8 + len(jinja) + 4) % 32) + b"#}"  # the tensors stay aligned
+    jinja += b"{#" + b" " * (-(8 + len(key) + 4 + 8 + len(jinja) + 4) % 32) + b"#}"  # padding, so that the tensors stay aligned
     magic, version, tensors, keys = struct.unpack_from("<4sIQQ", raw)
     path = os.path.join(WORK, "batch-thinks.gguf")
     with open(path, "wb") as f:

@@ -14,7 +14,7 @@ from machine import (ASSETS, HOST, LONG, Machine, Reply, Tap, digest, segments, 
 CONTROLLER = {board: makes(board, "QEMU_CARD_SAYS") for board in names() if makes(board, "QEMU_CARD_SAYS")}
 BOARDS = list(CONTROLLER)
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
-TYPES = ["f32", "q8_0", "q4_0"] if LONG else ["q4_0"]  # the others are in table.t, and twice and four times as long
+TYPES = ["f32", "q8_0", "q4_0"] if LONG else ["q4_0"]  # table.t has the others, which take two and four times as long
 # As in table.t; a streamed token reads the model again, and QEMU's card works byte by byte.
 TOKENS = {"f32": {"resident": 128 if LONG else 32, "streamed": 12 if LONG else 2},
           **{t: {"resident": 48 if LONG else 12, "streamed": 32 if LONG else 2}

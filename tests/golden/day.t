@@ -20,15 +20,15 @@ from machine import BUILD, HOST, LONG, WORK, Machine, Tap
 from written_part import put
 
 MODEL = os.environ.get("INGOT_DAY_MODEL") or os.path.join(BUILD, "models/published/smollm2-135m.ingot")
-PATIENCE = 1800  # seconds of one line
-RAM = "144"  # MiB of the board: its size says how many memories there is room for
-HOST_RAM = "130M"  # of the plan, without the weights
-N, CONTEXT = 16, 512  # replies are short, for a board needs seconds for each
+PATIENCE = 1800  # seconds for one line
+RAM = "144"  # MiB of the board, which decide how many memories it can keep
+HOST_RAM = "130M"  # memory of the plan, without the weights
+N, CONTEXT = 16, 512  # short replies, because a board needs seconds for each
 WORDS = f"mode=json learn=on temp=0 n={N} ctx={CONTEXT}"
 ON_HOST = os.environ.get("INGOT_DAY_ON") == "host"
 PART = os.environ.get("INGOT_DAY_PART")
 BOARD = Machine("virt-arm64", extra=["-m", RAM])
-LONG_ANSWERS = 40  # at most: they take the room in which answers are learnt by heart
+LONG_ANSWERS = 40  # at most; they fill the memory in which answers are learnt by heart
 BY_HEART = [("What is in the green box?", "The green box has a hammer, two screwdrivers, a roll of tape, some nails, a torch, spare batteries, a ruler, a pencil, a knife, and the key of the shed."),
             ("What is in the red box?", "The red box has bandages, plasters, a pair of scissors, cream against burns, tweezers, gloves, a thermometer, and the list of telephone numbers."),
             ("How is bread made here?", "Mix flour, water, salt and yeast, knead the dough for ten minutes, let it rise for an hour, shape it, let it rest again, and bake it in the hot oven."),
@@ -69,7 +69,7 @@ class Day:
                 raise EOFError("the board is gone")
             try:
                 return json.loads(line)
-            except ValueError:  # what a board says before it speaks JSON
+            except ValueError:  # the board's output before it speaks JSON
                 continue
 
     def request(self, **fields):

@@ -71,7 +71,7 @@ def same_tokens(model, tokenizer):
 
 
 def held_out_is_new():
-    """rows.py leaves the examination's questions out of the training text, and no plain prompt of talk.py is one of them."""
+    """rows.py leaves the examination's questions out of the training text, and no plain prompt of talk.py is one of these questions."""
     asked = [e[0].user for _, e in evaluate.held_out.conversations()]
     count = sum(len(e) for _, e in evaluate.held_out.conversations())
     plain = {p for table in (talk.SELF, talk.TALK) for _, prompts, _, _ in table for p in prompts}
@@ -192,7 +192,7 @@ held_out_is_new()
 checks_can_fail()
 requests_are_new()
 acting_checks_can_fail()
-for name, path in made.items() if LONG else [("q8_0", made["q8_0"]), ("q4_0", made["q4_0"])]:  # those that people have
+for name, path in made.items() if LONG else [("q8_0", made["q8_0"]), ("q4_0", made["q4_0"])]:  # the committed files
     examined(name, path, vocabulary)
     if LONG or name == "q8_0":
         acts(name, path, vocabulary)

@@ -218,8 +218,8 @@ def test_longrope():
 
 
 def test_tied_by_the_whole():
-    """In a model of several parts, Transformers 5 writes into the text part that the output matrix is not the embedding, and into the whole model, or
-    into its class, that it is. Then the tensors decide."""
+    """In a model of several parts, Transformers 5 may write into the text part that the output matrix is not the embedding, although the whole model,
+    or its class, has the embedding as its output matrix. Then the tensors decide."""
     for tied in (True, False):
         folder = random_model("mistral", "oracle-whole-", tie_word_embeddings=tied)
         expected = Model(folder).forward(TOKENS)

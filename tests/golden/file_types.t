@@ -15,7 +15,7 @@ from machine import ARM64, HOST, RISCV64, RISCV64_WIDE, WORK, Reply, Tap, card_a
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
-DIM, HIDDEN, LAYERS, LETTERS = 256, 1056, 2, 24 # HIDDEN: no multiple of 256, as where files have these types
+DIM, HIDDEN, LAYERS, LETTERS = 256, 1056, 2, 24 # HIDDEN is not a multiple of 256, as in files that have these types
 KINDS = ("Q4_1", "Q5_0", "Q5_1")
 N = 24
 # {type: (bytes of a block after its scales, the least q, the greatest q)}

@@ -12,7 +12,7 @@ from machine import ASSETS, HOST, WORK, Tap, run
 
 ARCH = os.path.join(ASSETS, "arch")
 BOUND, RECURRENT_BOUND = 1e-8, 1e-7
-CONTEXT = "256"  # the references': within the short factors of one model
+CONTEXT = "256"  # the context of the references: for one model its short factors apply
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

@@ -57,7 +57,7 @@ def without(model, *keys):
 
 model, sequences, _ = tiny("gemma2")
 weights = next(t for t in model.tensors if t[0] == "output_norm.weight")
-weights[3] = struct.pack("<f", 40.0) * (len(weights[3]) // 4)  # logits that a cap changes
+weights[3] = struct.pack("<f", 40.0) * (len(weights[3]) // 4)  # large logits, so that a cap changes them
 ids = sequences[0]
 for key, value in ((".attn_logit_softcapping", 50.0), (".final_logit_softcapping", 30.0)):
     model.f32(key, value)

@@ -50,7 +50,7 @@ def test_usual_base(name):
 def test_usual_expert_width():
     model = load("qwen3moe")
     expected, _ = logits(model)
-    model.u32(".feed_forward_length", 16)  # of two experts of 8
+    model.u32(".feed_forward_length", 16)  # the width of two experts together, each 8 wide
     model.drop(".expert_feed_forward_length")
     ours, console = logits(model)
     tap.ok(ours is not None and ours == expected,
@@ -126,7 +126,7 @@ def test_leftovers(name):
 
 
 def test_windows_with_more_blocks():
-    """EXAONE 4.5 lists the windows of its layers, and not of the block that guesses further tokens."""
+    """EXAONE 4.5 lists the windows of its layers, but not the window of the block that guesses further tokens."""
     model = load("exaone4")
     plain, _ = logits(model)
     model.u32(".attention.sliding_window", 6)

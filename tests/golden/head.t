@@ -16,7 +16,7 @@ MODEL = os.path.join(WORK, "head.ingot")
 subprocess.run([HOST, "synth", "--shape", "s15m", "--type", "q8_0", "-o", MODEL], check=True, capture_output=True, timeout=60)
 SIZES = [size for _, size in segments(MODEL)]
 TOTAL, LAYER = sum(SIZES), max(SIZES[1:-1])
-STEP = 512 // 32 * 8 * 306 + 4 * 4096  # rows of 288 q8_0 weights by whole tiles; pages; rows of the embedding
+STEP = 512 // 32 * 8 * 306 + 4 * 4096  # rounding may add a tile of rows of 288 q8_0 weights, and pages, also for rows of the embedding
 N = 6
 OPTIONS = ["-p", "a story", "-n", str(N), "--temp", "0", "-c", "64", "--chunk", "4", "--ids", "--spec", "off"]
 
@@ -40,8 +40,8 @@ tap.ok(whole.ids and len(whole.ids) == N and "resident" in whole.console, f"in m
 seen, last = set(), float("inf")
 for i in range(7, 40, 3):
     limit = TOTAL * i // 40
-    most = (TOTAL - limit + 2 * LAYER + STEP) / 1024 * 1.005  # what does not fit, and two slots
-    for _ in range(3):  # the plan goes by the card's measured rate, which a busy computer disturbs
+    most = (TOTAL - limit + 2 * LAYER + STEP) / 1024 * 1.005  # KiB that do not fit, and two slots
+    for _ in range(3):  # the plan depends on the card's measured rate, which a busy computer lowers
         got = reply(limit, 1 + i % 2, "200M")
         if kib(got.console, r"read ") <= min(last, most):
             break

@@ -14,8 +14,8 @@ PROMPT = "Once upon a time there was a time there was a"
 N = 16
 MODELS = {"qwen35_gqa": "q8_0", "lfm2moe": "q4_0", "granitehybrid_moe": "q8_0", "gemma4": "q4_0",
           "gptoss_mxfp4": None, "olmoe": "f32", "deepseek2_lite": "q8_0",
-          "deepseek2_v3": "f32"}  # None: as the file has them
-CACHED = ("lfm2moe", "olmoe", "deepseek2_lite", "deepseek2_v3")  # their experts
+          "deepseek2_v3": "f32"}  # None: the types of the file
+CACHED = ("lfm2moe", "olmoe", "deepseek2_lite", "deepseek2_v3")  # models whose experts are cached
 # machine, mode, cores, additional arguments
 CELLS = [("host", "resident", 1, ()), ("host", "streamed", 2, ("chunk=1",)),
          ("host", "resident", 2, ("spec=ngram",)), (ARM64, "resident", 4, ("spec=ngram",)),
@@ -37,7 +37,7 @@ def make(name):
     status, console = run([HOST, "pack", os.path.join(ASSETS, "arch", name + ".gguf"), "-o", out,
                            *(["--type", MODELS[name]] if MODELS[name] else [])])
     tap.ok(status == 0, f"{name}: packed", console)
-    layers = segments(out)[2 if name == "gemma4" else 1:-1]  # its table needs no memory
+    layers = segments(out)[2 if name == "gemma4" else 1:-1]  # the table of gemma4 needs no memory
     return out, 2 * max(size for _, size in layers) + 2 * 4096
 
 

@@ -30,7 +30,7 @@ def with_template(jinja, name):
     magic, version, tensors, keys = struct.unpack_from("<4sIQQ", raw)
     key, value = b"tokenizer.chat_template", jinja.encode()
     fixed = 8 + len(key) + 4 + 8
-    value += b"{#" + b" " * (-(fixed + len(value) + 4) % 32) + b"#}"  # so that the tensors stay aligned
+    value += b"{#" + b" " * (-(fixed + len(value) + 4) % 32) + b"#}"  # padding, so that the tensors stay aligned
     extra = struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, len(value)) + value
     path = os.path.join(WORK, name)
     with open(path, "wb") as f:

@@ -18,7 +18,7 @@ FILE = os.path.join(WORK, "kv-card.kv")
 with open(FILE, "wb") as f:
     f.truncate(kv_model.file_bytes("f16"))
 SHORT = "Once."
-LONG = "It rained for a week, and then it snowed. " * 7  # a token a letter: five pages
+LONG = "It rained for a week, and then it snowed. " * 7  # one token per letter: five pages
 CARD = make_card("kv-card.img", "--power-of-two", "--kv", "2", MODEL)
 
 

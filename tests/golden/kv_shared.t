@@ -40,7 +40,7 @@ def deeper(g):
               [struct.pack("<i", 32 if i < OWN else 64) for i in order])
     out.array("gemma4.attention.sliding_window_pattern", 7, [bytes([i % 3 != 2]) for i in order])
     for name, dims, kind, raw in g.tensors:
-        if name.startswith("per_layer_token_embd"): # a row has the parts of all layers
+        if name.startswith("per_layer_token_embd"): # each row contains parts for all layers
             step, rest = 4 * PER_LAYER, 4 * PER_LAYER * ALL
             raw = b"".join(raw[at + step * i:][:step] for at in range(0, len(raw), rest) for i in order)
             dims = [PER_LAYER * len(order), dims[1]]
@@ -88,7 +88,7 @@ with open(FILE, "wb") as f:
 WEIGHTS = sum(n for _, n in segments(MODEL))
 base = generate("f16")
 tap.ok(base.status == 0 and len(base.ids) == 90, "90 tokens in memory", base.console)
-ROOM = WEIGHTS + (256 << 10)  # keys and values count too: 786 KiB if all stay
+ROOM = WEIGHTS + (256 << 10)  # keys and values need memory too: 786 KiB if all of them stay in memory
 for what, mem, cores, more in (("resident", ROOM, 1, []), ("four cores", ROOM, 4, []),
                                ("chunks of 16", ROOM, 1, ["--chunk", "16"]),
                                ("guesses", ROOM, 1, ["--spec", "ngram"]),
@@ -107,7 +107,7 @@ run([HOST, "pack", SOURCE, "-o", MODEL, "-q"])
 base, r = generate("f16"), generate("card")
 tap.ok(r.status == 0 and (r.ids, r.hash) == (base.ids, base.hash) and spilled(r) == (0, 0),
        "of a model with one layer that may spill, all stay", r.console)
-offset, n = segments(MODEL)[1]  # the table
+offset, n = segments(MODEL)[1]  # the table per layer
 with open(MODEL, "r+b") as f:
     f.seek(offset)
     raw = bytearray(f.read(n))

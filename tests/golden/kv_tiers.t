@@ -11,7 +11,7 @@ from machine import ARM64, ASSETS, HOST, LONG, RISCV64_WIDE, ROOT, Reply, Tap, c
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
-PROMPT_BYTES, TOKENS = (560, 40) if LONG else (430, 12) # some 260 tokens, or 200: tiles of every tier
+PROMPT_BYTES, TOKENS = (560, 40) if LONG else (430, 12) # about 260 tokens, or 200, which give tiles of every tier
 # A story that is longer than its context; the hash covers only its first rows of logits, and the ids show the rest.
 SINKS = {"kv": "f16", "overflow": "sinks", "ctx": 256 if LONG else 192, "n": 400 if LONG else 260, "temp": 0.9, "seed": 5}
 BEGINNING = "Once upon a time"
@@ -56,7 +56,7 @@ cells = {}
 for i, (case, words) in enumerate(CASES.items()):
     cells[case, "host, 1 core, chunk 128"] = lambda w=words: host(w, 1, 128)
     cells[case, "host, 4 cores, chunk 1"] = lambda w=words: host(w, 4, 1)
-    if LONG or i % 2 == 0: # without LONG each of them on one machine, and both have some of tiers, of types and of sinks
+    if LONG or i % 2 == 0: # without LONG each case runs on one machine; both machines get cases of tiers, types and sinks
         cells[case, "virt-arm64, 4 cores"] = lambda w=words: image(ARM64, w, 4)
     if LONG or i % 2 == 1:
         cells[case, "virt-riscv64, 1 core"] = lambda w=words: image(RISCV64_WIDE, w, 1)

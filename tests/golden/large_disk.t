@@ -17,7 +17,7 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "large-disk.ingot")
 DISK = os.path.join(WORK, "large-disk.img")
-TOKENS = 2 if LONG else 1  # the first one takes all layers
+TOKENS = 2 if LONG else 1  # the first token needs all layers
 CASES = [(ARM64, "NVMe", nvme_arguments, 2)]
 if LONG:
     CASES = [(machine, name, drive, cores) for machine in (ARM64, RISCV64_ANY)

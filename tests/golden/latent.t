@@ -16,7 +16,7 @@ from machine import ASSETS, HOST, WORK, Reply, Tap, run
 
 DIM, HEADS, RANK, Q_RANK, NOPE, ROPE, VALUE, HIDDEN, LAYERS, VOCAB = 64, 4, 32, 48, 32, 32, 16, 64, 2, 40
 BASE, EPS, FACTOR, CONTEXT, LOG = 10000.0, 1e-6, 4.0, 256, 0.08
-N = 70  # positions: beyond one tile of 64
+N = 70  # positions, more than one tile of 64
 BOUNDS = {"f32": 1e-11, "f16": 1e-6, "q8": 1e-3}
 
 tap = Tap()
@@ -61,7 +61,7 @@ def rms(x, w):
 
 
 def frequencies():
-    """YaRN's, of context CONTEXT / FACTOR."""
+    """YaRN's frequencies for a model that was trained with a context of CONTEXT / FACTOR."""
     context = CONTEXT / FACTOR
 
     def pair(turns):

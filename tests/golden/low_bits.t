@@ -19,7 +19,7 @@ from widened import read_gguf, widened_folder, widened_gguf
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
 PART_BYTES = 12 << 10
 COLUMNS = 256
-MOST, MOST_LOSS = 1.01, 1.003  # times what stands here
+MOST, MOST_LOSS = 1.01, 1.003  # the largest measured figures, as multiples of those listed here
 # For each type: perplexity of the part, NMSE of the matrices, and NMSE of llama.cpp's quantizer if it has the type. The output matrix is Q6_K; --type
 # q2_k stores some matrices as Q3_K.
 FIGURES = {
@@ -69,7 +69,7 @@ def sources():
     with open(TEXT, encoding="utf-8") as f:
         part = write_part("stories", f.read())
     models = [("stories260K", read_gguf(os.path.join(ASSETS, "gguf/stories260K.gguf")))]
-    models += [("TinyStories-656K", tinystories_656k())] * LONG  # a third one, of the same types
+    models += [("TinyStories-656K", tinystories_656k())] * LONG  # a third model, with the same types
     for name, model in models:
         plain, wider = wide[name] + "-as-it-is.gguf", wide[name] + ".gguf"
         model.write(plain)

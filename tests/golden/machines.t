@@ -12,7 +12,7 @@ from machine import (ARM64, HOST, LONG, RISCV64_WIDE, WORK, Reply, Tap, card_arg
 
 PROMPT = "The cat sat on the mat and looked"
 N = 24
-KINDS = {"qwen2": "q8_0", "gemma2": "q4_0", "gpt2": "q8_0", "phi3": "f16"}  # the others F32
+KINDS = {"qwen2": "q8_0", "gemma2": "q4_0", "gpt2": "q8_0", "phi3": "f16"}  # the other models are F32
 CELLS = [("host", "resident", 1), ("host", "streamed", 2), (ARM64, "resident", 2), (RISCV64_WIDE, "streamed", 2),
          *([(ARM64, "streamed", 1), (RISCV64_WIDE, "resident", 1)] if LONG else [])]
 

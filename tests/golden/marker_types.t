@@ -18,7 +18,7 @@ os.makedirs(WORK, exist_ok=True)
 
 
 def template(start, end, between="\n"):
-    """A form in which each role's text stands between two strings; ROLE is the role's name."""
+    """A chat template that puts each message between two strings; ROLE in them stands for the role's name."""
     begin = "'" + start.replace("ROLE", "' + m['role'] + '") + "'"
     return ("{% for m in messages %}{{ " + begin + " + m['content'] + '" + end + between + "' }}{% endfor %}"
             "{% if add_generation_prompt %}{{ '" + start.replace("ROLE", "assistant") + "' }}{% endif %}").replace("\n", "\\n")

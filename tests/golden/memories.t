@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures how long SmolLM2-135M needs to take in a memory when it has many: 60 are told, one after the other. On the idle reference computer each memory
-after the first may take 1 s of one core, and 0.6 s on average, for question, answer and practice. On a busy computer programs slow down one another's cores
-and memory. So just before each memory a second program reads the same prompt and writes the same tokens, and the limits grow with the time of this
+after the first may take 1 s of one core, and 0.6 s on average, for question, answer and practice. On a busy computer programs compete for cores
+and RAM. So just before each memory is told, a second program reads the same prompt and writes the same tokens, and the limits grow with the time of this
 program: the test judges a ratio that is measured in one run. If a memory takes longer, all memories are told again to a new program, and the smaller
 ratio counts. Afterwards the program knows all 60, by heart or by their words, and what it reports about them is true."""
 
@@ -21,7 +21,7 @@ NAMES = ("Ada Bruno Clara Dorian Elsa Felix Greta Hugo Ida Jasper Klara Leon Mon
 KINDS = [("wiki", "Where does {} live? = {} lives at {} Harbour Street."), ("personal", "What does {} like to eat? = {} likes {} pancakes."),
          ("episodic", "What did {} find on Monday? = {} found {} old coins.")]
 SPACES = 3 * len(NAMES)
-LEAST_KNOWN = 55  # of 60
+LEAST_KNOWN = 55  # of 60 memories
 MOST, MEAN = 1.0, 0.6  # seconds of one core on the reference computer at rest
 AT_REST = 0.18  # seconds of one core for a reply of the second program there
 YARD = "Write a short list of things that one can find in a kitchen."

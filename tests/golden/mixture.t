@@ -21,9 +21,9 @@ TEXT = "I am called Ingot. I am a small model that tells stories and adds small 
 # A different hash means different arithmetic or a different mixture; only a new mixture may change this line.
 HASH, POSITIONS = "b00ace5b67163d63", 21
 MOST_BYTES = 6 << 20
-EXPERTS, LEAST_SLOTS = 16, 2   # of a layer; a token takes 2
-LEAST, STEP = 860, 175         # KiB with 2 slots, and for a slot more
-HALF, AT_LEAST = "1800K", 78  # percent; the whole examination has 80: tests/bench/experts.py
+EXPERTS, LEAST_SLOTS = 16, 2   # per layer; a token takes 2 experts
+LEAST, STEP = 860, 175         # KiB with 2 slots, and KiB for each additional slot
+HALF, AT_LEAST = "1800K", 78  # percent of experts found in the cache; over the whole examination it is 80 (tests/bench/experts.py)
 STORIES = ["Tell me a story about a fox.", "What is 3 + 4?", "Tell me a story about a king.",
            "Hello!", "Tell me a story about a boat."]
 
@@ -175,7 +175,7 @@ PACE = 8  # MB/s
 
 
 def predicted(limit):
-    """(rate, bytes) that the plan predicts, and the measured ones."""
+    """(predicted rate, predicted bytes per token, Measured, True if the plan knows how often each expert is used)."""
     console = talk(["--mem", limit, "--card", f"{PACE}M"],
                    ["/plan"] + [line for s in OTHERS for line in (s, "/reset")])
     told = float(re.search(r"predicted: decode ([\d.]+) tok/s", console).group(1))
@@ -229,7 +229,7 @@ for kind, smaller, mem in (("q8_0", "q4_0", "4G"), ("q4_0", "q3_k", "8G")):
     said, then = shape(kind, mem), shape(smaller, mem)
     advice = re.search(r"; ([\d.]+) times as fast with \d+ MiB more memory, or with experts as (\w+)", said)
     rates = [float(re.search(r"decode ([\d.]+) tok/s", text).group(1)) for text in (said, then)]
-    gain = rates[1] / rates[0]  # of all matrices in that type; experts are most of them
+    gain = rates[1] / rates[0]  # the gain with all matrices of that type, most of which are experts
     tap.ok(advice and advice.group(2) == smaller and .95 <= gain / float(advice.group(1)) <= 1.2,
            f"{mem}, {kind}: experts as {smaller} are advised for what they give, {gain:.2f} times", said + then)
 

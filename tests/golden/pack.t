@@ -68,7 +68,7 @@ def small_block(kind, size):
     return bytes(block)
 
 
-if os.path.exists(OUT):  # of the rows above, or an earlier run
+if os.path.exists(OUT):  # the output of the rows above, or of an earlier run
     os.remove(OUT)
 for kind in ASKED:
     model(kind)

@@ -43,7 +43,7 @@ def sizes_agree(what, source, names):
     for name, size in rows.items():
         pack(source, OTHER, "--type", name)
         real = sum(n for _, n in segments(OTHER))
-        if abs(size / real - 1) > 0.006:  # three digits
+        if abs(size / real - 1) > 0.006:  # sizes are printed with three digits
             wrong.append(f"{name}: {size}, the file {real}")
     tap.ok(list(rows) == names and not wrong, f"{what}: {len(rows)} sizes are the packed files'",
            "\n".join(wrong) + said)
@@ -75,9 +75,9 @@ for shape, sizes in THEIRS.items():
 # Each limit is at least 100 KiB away from the sizes at which the advice changes.
 for kind, words, wanted in (
         ("f32", [], "take --type f16: the best type that fits into memory"),
-        ("q8_0", [], "keep the present type"),  # a larger type brings back nothing that was lost
+        ("q8_0", [], "keep the present type"),  # a larger type would not bring back what was lost
         ("q4_0", [], "keep the present type"),
-        ("q5_k", [], "keep the present type"),  # quantized and in memory: a smaller type only loses
+        ("q5_k", [], "keep the present type"),  # it already fits into memory, so a smaller type would only lose precision
         ("q8_0", ["--ram", "6M"], "take --type q6_k: the best type that fits into memory"),
         ("q8_0", ["--ram", "5M"],
          "take --type q3_k: nothing larger fits; ingot pack --report tells what it loses"),

@@ -92,7 +92,7 @@ def merged(word, ranks):
         if not pairs:
             return line
         at, best = 0, min(pairs, key=ranks.get)
-        while at + 1 < len(line):  # the leftmost alone, then look again
+        while at + 1 < len(line):  # join only the leftmost pair, then look again
             if (line[at], line[at + 1]) == best:
                 line[at:at + 2] = [line[at] + line[at + 1]]
                 break
@@ -120,7 +120,7 @@ def step(pieces, one):
             pieces = step(pieces, inner)
         return pieces
     if kind == "Split":
-        # Python writes a set within a set with two bars, Oniguruma without
+        # Oniguruma takes a set within a set as a union; Python does not, so the inner set's brackets are removed.
         expression = one["pattern"]["Regex"].replace("|[", "|").replace("])]", ")]")
         return isolated(pieces, expression if "(\\s|" in expression else one["pattern"]["Regex"])
     if kind == "Digits":
@@ -138,7 +138,7 @@ def oracle(pre_tokenizer, line, ranks, ids):
     return [ids[token] for word in words for token in merged(word, ranks)]
 
 
-# ---- the doors --------------------------------------------------------------------------------
+# ---- both inputs: a folder and a GGUF ---------------------------------------------------------
 
 def tokenize(model, line):
     done = subprocess.run([HOST, "tokenize", model, "--ids", "--no-bos"], input=line.encode(),
@@ -160,7 +160,7 @@ def by_gguf(name):
     return path
 
 
-NFC = ("qwen2", "qwen35")  # texts are brought to it: tests/golden/nfc.t has all such names
+NFC = ("qwen2", "qwen35")  # their texts are normalized to NFC; tests/golden/nfc.t has all such names
 
 
 def by_folder(pre_tokenizer, normalizer=None):

@@ -121,7 +121,7 @@ def matrices(path):
         start = places[entry[9]] + entry[10]
         if entry[6] > 1:
             out.append(array.array("f", raw[start:start + entry[11]]))
-    return out[:-1] # the tied output is the embedding again
+    return out[:-1] # without the tied output, which repeats the embedding
 
 
 run([HOST, "pack", SYNTHETIC + "F32.gguf", "-o", PACKED, "-q", "--type", "f32"])

@@ -13,7 +13,7 @@ from talk import own_copy
 FOLDER = os.path.join(BUILD, "models/published")
 SECONDS, N = 1800, 6
 CONTEXT = 1024
-STORY = "It rained for a week, and then it snowed. " * 14  # some 150 tokens, three pages of keys and values
+STORY = "It rained for a week, and then it snowed. " * 14  # about 150 tokens, which take three pages of keys and values
 SPILL = "112M"  # mem=: the weights of SmolLM2, and keys and values of some layers
 tap = Tap()
 

@@ -102,7 +102,7 @@ for (machine, spec), r in replies.items():
         tap.ok(0 < passes * 2 <= TOKENS - 1,
                f"{label}: {passes} passes over the card for {TOKENS - 1} tokens, "
                f"{share} % of the guesses right", r.stats)
-    else: # auto goes by time, which a test has no say in
+    else: # `auto` decides by measured time, which a test cannot control
         tap.ok(0 < passes <= TOKENS - 1, f"{label}: {passes} passes, {share} % right", r.stats)
 
 # ---- at a temperature: n-grams change nothing, a draft depends on its seed -------------------------

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Weights of one and two bits: the logits of arch/'s files are compared with those of their dequantized weights, and have the same bits on every
-ISA and with every chunk; also tested are the types that replace them for unsupported columns and scales."""
+ISA and with every chunk size; also tested are the types that replace them for unsupported columns and scales."""
 
 import json
 import os
@@ -119,7 +119,7 @@ def floats_of(path, *words):
 for kind, columns, block, raw, to, bound in (
         ("Q2_0", 320, 64, two(64), "q4_0", 1e-3),
         ("Q1_0", 384, 128, lambda i: halves(.02) + noise(i, 16), "q4_0", 1e-3),
-        ("Q2_0", 256, 128, two(128), "q2_0", 1e-3),      # the fork's
+        ("Q2_0", 256, 128, two(128), "q2_0", 1e-3),      # the form of a fork
         ("Q2_0", 384, 128, two(128), "q4_0", 1e-3)):
     path = model(kind, columns, block, raw)
     status, said = run([HOST, "pack", path, "-o", MODEL])
@@ -131,7 +131,7 @@ for kind, columns, block, raw, to, bound in (
     tap.ok(both and told == (to == "q4_0") and kept and 0 < nmse(ours, exact) < bound,
            f"{kind} of {block} elements a scale and {columns} columns is {to}: NMSE "
            f"{nmse(ours, exact) if both else 'none':.2g} by int8 activations", said + problem)
-# the same weights with 64 elements a scale: equal scales in pairs
+# The same weights with a scale for each 64 elements: two neighbours have equal scales.
 wide, said = floats_of(model("Q2_0", 256, 128, two(128)))
 narrow, _ = floats_of(model("Q2_0", 256, 64, lambda i: halves(.01 * (1 + i // 2 % 7)) +
                             noise(i // 2, 32)[i % 2 * 16:][:16]))

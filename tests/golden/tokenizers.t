@@ -15,7 +15,7 @@ from machine import ASSETS, HOST, LONG, ROOT, WORK, Tap
 
 SEPARATOR = b"\n__ggml_vocab_test__\n"
 STEP = 1 if LONG else 15
-ONE_OF_A_KIND = ("-gpt-2.", "-llama-bpe.", "-llama-spm.")  # words of GPT-2, of Llama 3, no words
+ONE_OF_A_KIND = ("-gpt-2.", "-llama-bpe.", "-llama-spm.")  # texts are cut into words as in GPT-2, as in Llama 3, not at all
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
@@ -59,7 +59,7 @@ def test_speed(model, text):
     name = os.path.basename(model)[len("ggml-vocab-"):-len(".gguf")]
     texts = dict(start=b"x", book=text, short=b"a" * 65536, long=b"a" * 1048576)
     took = dict.fromkeys(texts, float("inf"))
-    for _ in range(4):  # the least of each, as long as they are too long
+    for _ in range(4):  # up to four tries, of which the shortest times count
         took = {what: min(took[what], seconds(model, t)) for what, t in texts.items()}
         rate = len(text) / max(took["book"] - took["start"], 0.001) / 1e6
         short, long = took["short"] - took["start"], took["long"] - took["start"]

@@ -225,7 +225,7 @@ def wrong_uses():
 
 
 rows = turns_are_kept(ARM64)
-if LONG:  # the card's controller and its driver are the same there
+if LONG:  # virt-riscv64 has the same controller and driver
     turns_are_kept(RISCV64)
 without_room()
 if MISSING:

@@ -118,7 +118,7 @@ def oracle(line, pieces, prefix=True, once=False, split=True, squeeze=False, byt
     return out
 
 
-# ---- the doors --------------------------------------------------------------------------------
+# ---- the inputs: a folder and a GGUF ----------------------------------------------------------
 
 def tokenize(model, line, *options):
     done = subprocess.run([HOST, "tokenize", model, "--ids", "--no-bos", *options],

@@ -21,7 +21,7 @@ my ($newer, $longer) = $long ? ($kernels) x 2 : ('--row _dotprod', '--row _rvv')
 my @sve = $long ? (16, 32, 64, 256) : (16, 32, 256); # bytes; neoverse-v1 has 32
 my @runs = (
     ['x86_64', 'x86-64', '', ''],
-    ['x86_64', 'x86-64 without AVX-512', '', '--features avx2'], # other registers to poison
+    ['x86_64', 'x86-64 without AVX-512', '', '--features avx2'], # on this CPU the tester poisons other registers
     ['x86_64', 'x86-64 with AVX-VNNI', '', '--features avxvnni --row _avx2_vnni'],
     arm64('cortex-a53', ''),
     ($long ? arm64('cortex-a72', $kernels) : ()),
@@ -54,7 +54,7 @@ sub riscv64 {
 }
 
 my $n = 0;
-my %digest; # of a reference, or of an op's kernels: the first run's
+my %digest; # by reference, or by op for its kernels: the digest of the first run
 
 sub result {
     my ($good, $text) = @_;
@@ -129,7 +129,7 @@ for my $run (@runs) {
 }
 finish_oldest();
 
-# A CPU with AVX2 or AVX-VNNI may lack AVX-512, whose instructions begin with 0x62: the assembler encodes vpdpbusd so unless told otherwise.
+# A CPU with AVX2 or AVX-VNNI may lack AVX-512, whose instructions begin with 0x62. By default the assembler encodes vpdpbusd in this way.
 sub check_codings {
     my $program = "$dir/kernels_test.x86_64";
     my $why = missing($program, 'objdump');
@@ -144,8 +144,7 @@ sub check_codings {
 }
 check_codings();
 
-# Return the SVE integer kernels that continue in a kernel of the dot product if vectors have this many bytes. QEMU's log of translated code shows
-# which do.
+# Return the SVE integer kernels that continue in a dotprod kernel if vectors have this many bytes, as QEMU's log of translated code shows.
 sub went_on {
     my ($program, $bytes, @symbols) = @_;
     my $log = "$dir/sve-$bytes.log";

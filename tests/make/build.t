@@ -98,7 +98,7 @@ for board in ("virt-arm64", "virt-riscv64"):
 
 # Every object knows its headers: if one changed (-W), it is compiled again, for the image, the program and the library under the sanitizers.
 header, source = "runtime/model/model.h", "runtime/session/session.c"
-out = BUILD.removeprefix(ROOT + os.sep)  # as the Makefile spells it
+out = BUILD.removeprefix(ROOT + os.sep)  # the path as the Makefile spells it
 for what in ("host/ingot", "asan/libingot.a", "virt-riscv64/ingot.elf"):
     status, text = make("-n", "-W", header, "O=" + BUILD, "BOARD=virt-riscv64", f"{out}/{what}")
     tap.ok(status == 0 and f"-c {source} " in text, f"{what} is made anew when {header} changes", text[-2000:])

@@ -18,9 +18,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from machine import BUILD, HOST, ROOT, WORK, Tap
 
 tap = Tap()
-HERE = os.path.join(WORK, "make card")  # with a space, as a person's folders have
+HERE = os.path.join(WORK, "make card")  # with a space, as in folders of people
 ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "MTOOLSRC": "/dev/null"}
-PLAIN, WITH_IMAGE = "virt-riscv64", "rpi3"  # a card of models alone; one with image and words
+PLAIN, WITH_IMAGE = "virt-riscv64", "rpi3"  # a card with only models; a card with image and options
 
 
 # Run make like a person, not as a part of the make that runs the tests.
@@ -40,7 +40,7 @@ def image_of(board):
 
 @contextlib.contextmanager
 def alone_with(board):
-    """Meanwhile no other suite may make cards of the board (machine.make_board_card)."""
+    """A context in which no other suite makes cards of the board (machine.make_board_card)."""
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

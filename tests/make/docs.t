@@ -68,7 +68,7 @@ def reader(text):
 
 
 def listed_for(texts, index, pages):
-    """The errors in the index by reader: pages that do not name their readers, are under another reader, or are missing."""
+    """The errors in the index, which lists pages by reader: pages that do not name their readers, are under another reader, or are missing."""
     under = {}
     for section in re.split(r"(?m)^## ", texts[index])[1:]:
         for target in re.findall(r"(?m)^\| \[[^]]*\]\(([^)#]+)\)", section):

@@ -13,7 +13,7 @@ from machine import BUILD, Tap
 PAGE = 4096
 MACHINES = {"efi-arm64": 0xaa64, "efi-riscv64": 0x5064, "efi-x86_64": 0x8664}
 NX_COMPAT, DYNAMIC_BASE = 0x100, 0x40            # DllCharacteristics
-EXECUTE, READ, WRITE = 1 << 29, 1 << 30, 1 << 31  # of a section
+EXECUTE, READ, WRITE = 1 << 29, 1 << 30, 1 << 31  # characteristics of a section
 WANT = {".text": READ | EXECUTE, ".rodata": READ, ".data": READ | WRITE, ".reloc": READ}
 SUBSYSTEM, PE32_PLUS, DIR64 = 10, 0x20b, 10
 SOMEWHERE = 0x7654321000

@@ -65,7 +65,7 @@ if os.path.exists(os.path.join(ROOT, ".git")):
     tree = house.tracked(ROOT)
     for name, pattern in house.TYPES.items():
         files, shared, _ = house.of_type(tree, pattern)
-        # A packed form adds interleave_packed.c and ref/unpack.c.
+        # If the type has a packed form, interleave_packed.c and ref/unpack.c name it too.
         most = MOST_SHARED + 2 * (name in PACKED.values())
         tap.ok(files <= MOST and shared <= most, f"{name}: {files} files of code name it, at most {MOST}, {shared} of them shared, at most {most}")
 else:

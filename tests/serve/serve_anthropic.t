@@ -90,7 +90,7 @@ told = [*LIGHT, {"role": "assistant", "content": "I look.", "tool_calls": [{"id"
         {"role": "tool", "tool_call_id": "1", "content": "the lamp is on"}, {"role": "user", "content": "And now?"}]
 tap.ok(ask({"messages": back, "tools": [LAMP]})[1]["content"][0].get("text") == completion(told, tools=[THEIRS])["choices"][0]["message"]["content"],
        "a call's result is sent back, with words after it")
-wide = 1234567890123456789  # more digits than a double has
+wide = 1234567890123456789  # more digits than a double can keep
 a = ask({"messages": [*USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "lamp", "input": {"id": wide}}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}]})[1]
 b = completion([*USER, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "lamp", "arguments": f'{{"id":{wide}}}'}}]}, {"role": "tool", "tool_call_id": "1", "content": "x"}])
 tap.ok(a["usage"]["input_tokens"] + a["usage"]["cache_read_input_tokens"] == b["usage"]["prompt_tokens"] and a["content"][0].get("text") == b["choices"][0]["message"]["content"],

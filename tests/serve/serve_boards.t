@@ -241,7 +241,7 @@ for answer in [*replies, *wanted]:
     for call in answer["choices"][0]["message"].get("tool_calls", []) if "choices" in answer else []:
         call["id"] = ""
     for one in ((answer["choices"][0].get("logprobs") or {}).get("content") or []) if "choices" in answer else []:
-        for t in [one, *one["top_logprobs"]]:  # the line has whole characters, and no bytes
+        for t in [one, *one["top_logprobs"]]:  # a board's line carries whole characters, not bytes
             t["bytes"] = None
 tap.ok([r["choices"] for r in replies] == [w["choices"] for w in wanted],
        "replies with grammars, and replies without one between them, are right", (replies, wanted))

@@ -209,7 +209,7 @@ def check_cable(net, board, c, said):
 def check_model(net, board, c, alone):
     """The line runs /bench, then loads another model: a running reply ends with an error, and the next reply is as before."""
     for act, what in ((lambda: c.say("/bench"), "measures"), (lambda: c.change("demo-q4_0.ingot"), "loads a model")):
-        with net.stream(n=8, prompt=[LONG_ONE["prompt"]] * 8) as s:  # 64 replies: it cannot end before
+        with net.stream(n=8, prompt=[LONG_ONE["prompt"]] * 8) as s:  # 64 replies, which cannot end before act()
             act()
             seen = rest_of(s)
         tap.ok(b"send the request again" in seen, f"{board}: if the line {what}, a reply at work ends with an error", seen[-300:].decode(errors="replace"))

@@ -17,7 +17,7 @@ from machine import ASSETS, BUILD, HOST, ROOT, Tap
 
 WORK = os.path.join(BUILD, "tests/work/serve_kept")
 TURNS = 20
-BLOCK, MARK, TAIL = 64, 256, 8  # of docs/SERVE.md; REPLIES_TAIL
+BLOCK, MARK, TAIL = 64, 256, 8  # BLOCK and MARK as in docs/SERVE.md; TAIL is REPLIES_TAIL
 TOOLS = json.dumps([{"type": "function", "function": {"name": name, "description": f"{name.replace('_', ' ')} of the house",
                      "parameters": {"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]}}}
                     for name in ("read_light", "set_light", "read_heat")])

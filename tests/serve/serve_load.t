@@ -61,7 +61,7 @@ class Server:
         return good(self.metrics())
 
     def resident(self, kind="VmRSS"):
-        """In KiB."""
+        """A figure of the process's memory, in KiB."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
             return int(re.search(kind + r":\s+(\d+)", f.read()).group(1))
 
@@ -180,7 +180,7 @@ MIX = ((CHAT, chat("Hello", max_tokens=2), 200), (CHAT, chat("Hello", max_tokens
 
 
 def many(server, n, first, failed):
-    """Send this many requests of the mix. None, in place of a request, is a stream that the caller cuts."""
+    """Send this many requests of the mix. If a row has None instead of a status, the caller cuts the stream."""
     c = server.connection()
     for i in range(first, first + n):
         path, body, status = MIX[i % len(MIX)]

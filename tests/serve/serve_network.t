@@ -143,7 +143,7 @@ def check_same(net, server):
             ("biases", "chat/completions", {"logit_bias": {"7": -100, "8": 5}, "max_tokens": 8}),
             ("a seed of 64 bits", "chat/completions", {"seed": 2**64 - 1, "temperature": 1, "max_tokens": 8})):
         answers = [ask(at, path, **more) for at in (net, server)]
-        if path == "chat/completions" and what == "its scores":  # a line has whole characters, and no bytes
+        if path == "chat/completions" and what == "its scores":  # a line carries whole characters, not bytes
             answers = [(s, re.sub(r'"bytes":(null|\[[0-9,]*\])', '"bytes":0', t)) for s, t in answers]
         good, why = same([(s, t.replace(',"refusal":null}', "}")) for s, t in answers], what)
         tap.ok(good, "as `ingot serve` answers: " + what, why)
@@ -181,7 +181,7 @@ else:
         status, text = ask(net, tools=[NOW], tool_choice="required")
         tap.ok(status == 400 and json.loads(text)["error"]["param"] == "tools" and "grammar=on" in text, "without memory for grammars the error says so", text)
         tap.ok(ask(net)[0] == 200, "without memory for grammars, other requests are answered")
-    with Console(net, OPTIONS + " together=3", card) as c:  # the same requests in the passes of a group
+    with Console(net, OPTIONS + " together=3", card) as c:  # the same requests, in passes that clients share
         c.expect(r"network: http://10\.0\.2\.15")
         c.prompt()
         check_same(net, server)

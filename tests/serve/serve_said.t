@@ -84,7 +84,7 @@ LINE = ((True, "a prompt", [{"prompt": ASKS, "grammar": FORCED}]),
 for want, what, requests in LINE:
     heard = events({"hello": 2}, *requests)
     ends = [i for i, e in enumerate(heard) if e["event"] == "done"]
-    heard = heard[ends[-2]:]  # of the last request
+    heard = heard[ends[-2]:]  # the events of the last request
     tap.ok(driven(heard) == want and any(e["event"] == "action" for e in heard), f"the line: {what}: {'done' if want else 'not done'}", heard[-4:])
 heard = events({"hello": 2})
 tap.ok(any(e["event"] == "hello" and e["said"] is True for e in heard), "hello says that the board knows marks", heard)

@@ -208,7 +208,7 @@ def run_walk(seconds):
     return waits, sum(n for k, n in counts.items() if k != "stop"), memory
 
 
-run_walk(min(SECONDS / 4, 60))  # the memory is what it will be
+run_walk(min(SECONDS / 4, 60))  # afterwards the server's memory has its final size
 waits, connections, memory = run_walk(SECONDS)
 alive = server.poll() is None
 # On a loaded computer the caller's own process also waits, so two of a hundred requests may take longer.

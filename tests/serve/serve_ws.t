@@ -93,7 +93,7 @@ tap.ok([b[0]["event"] for b in bad] == ["error"] * 6 and [b[0].get("field") for 
 tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one) and w.ask(hello=2)[-1]["reason"] == "command", "an invalid request changes nothing")
 
 STOPPED = {("busy", "error"), ("c", "command"), ("long", "stopped")}
-for _ in range(10):  # on a loaded computer a reply may be through before the word that ends it
+for _ in range(10):  # on a loaded computer a reply may be complete before the request that ends it
     w.put(id="long", prompt=STORY, reset=True, n=100000, temp=2, top_k=0, top_p=1, min_p=0, stop=[])
     w.until("token")
     w.put(id="busy", prompt="x")

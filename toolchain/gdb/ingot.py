@@ -5,7 +5,7 @@ running image."""
 import gdb
 import gdb.printing
 
-LATEST = 8  # tokens that a session shows
+LATEST = 8  # number of tokens that are shown of a session
 
 
 def size_text(count):

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from gguf_files import BOOL, F32, I32, IN_GGUF, STRING, Gguf, text
 
-# bytes of 256 columns
+# the bytes that 256 columns take in each type
 BYTES = {t.NAME: 256 // t.of * t.bytes for t in IN_GGUF}
 TEXTS = ["<unk>", "<s>", "</s>", "<|user|>", "<0x0A>", "\u2581a", "b", "ab"]
 KINDS = [2, 3, 3, 4, 6, 1, 1, 1]
@@ -163,10 +163,10 @@ def model(name):
         else:
             g.u32("." + key, number)
     outer, *layers = MODELS[name]
-    outer = OUTER[:1 if name == "lfm2moe" else 2] + outer  # its last norm has another name
+    outer = OUTER[:1 if name == "lfm2moe" else 2] + outer  # the last norm of lfm2moe has another name
     inner = [(f"blk.{i}.{t[0]}", *t[1:]) for i, tensors in enumerate(layers) for t in tensors]
     for tensor, *dims, kind in outer + inner:
-        if not isinstance(kind, str):  # a number of experts
+        if not isinstance(kind, str):  # `kind` is a number of experts here
             dims, kind = [*dims[:2], kind], dims[2]
         dims = [n for n in dims if n]
         g.tensor(tensor, dims, kind, bytes(math.prod(dims) * BYTES[kind] // 256))

@@ -12,7 +12,7 @@ from hf_files import random_model
 from machine import HOST, WORK
 
 HEAD = 488
-SECTIONS = 216  # of the header: six of 24 bytes, offset and bytes first
+SECTIONS = 216  # offset of the header's six entries of 24 bytes, each of which begins with offset and size
 TEXT = "<|user|>\nab abab, 12 +3\u00e9 \u6c34</s>hell it's ".encode()
 DIM, HIDDEN, HEADS = 32, 32, 2
 

@@ -72,7 +72,7 @@ plain = packed(MODEL, "plain", "f32")
 for seed, pattern in ((5, (1, 1, 1, 0)), (6, (0, 1)), (7, (0,))):
     g = assistant_of(MODEL, noise(seed), pattern=pattern)
     draft = packed(g, f"noise{seed}", "f32")
-    for n in (24, 7, 2):  # longer than the window of 8, and shorter
+    for n in (24, 7, 2):  # sequences longer and shorter than the window of 8
         ids = published["ids"][:n]
         expected = Assistant(g, Model(MODEL, ids[:-1])).guess(ids[-1], 4)
         for more in ([], ["-t", "3"]):
@@ -89,7 +89,7 @@ made = {}
 for kind in ("f32", "q8_0"):
     model, draft = packed(MODEL, kind, kind), packed(assistant_of(MODEL, noise(5)), "draft-" + kind, kind)
     made[kind] = model, draft
-    layers = segments(model)[2:-1]  # after the embedding and the table
+    layers = segments(model)[2:-1]  # the layers come after the embedding and the table
     tiles = 2 * max(size for _, size in layers) + 2 * 4096
     limit = str(tiles + segments(model)[0][1] + 4096)
     for label, words in (("greedy", ["-p", "Once upon a time", "--temp", "0"]),
@@ -114,7 +114,7 @@ for kind in ("f32", "q8_0"):
 
 chosen = random.Random(9)
 BASES = [[chosen.choice((-1.0, 1.0)) for _ in range(WIDTH)] for _ in range(VOCAB // ORBIT)]
-ROWS = [base[-k:] + base[:-k] for base in BASES for k in range(ORBIT)]  # token o * 64 + k
+ROWS = [base[-k:] + base[:-k] for base in BASES for k in range(ORBIT)]  # row o * 64 + k belongs to token o * 64 + k
 
 
 def after(token):

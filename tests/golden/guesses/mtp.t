@@ -103,7 +103,7 @@ for name, kind, own in (("qwen35_gqa", "q8_0", True), ("qwen35_gqa", "f32", Fals
 
 chosen = random.Random(9)
 BASES = [[chosen.choice((-1.0, 1.0)) for _ in range(DIM)] for _ in range(512 // ORBIT)]
-ROWS = [base[-k:] + base[:-k] for base in BASES for k in range(ORBIT)]  # token o * 64 + k
+ROWS = [base[-k:] + base[:-k] for base in BASES for k in range(ORBIT)]  # row o * 64 + k belongs to token o * 64 + k
 
 
 def after(token):

@@ -115,7 +115,7 @@ for base, form, ending, dtype, quantization, more in (
         (LLAMA, "[]", INV, "F32", FP8, None), (LLAMA, "[]", PLAIN, "F32", FP8, STATIC), (LLAMA, "[1]", PLAIN, "BF16", FP8, STATIC),
         (LLAMA, "[1, 1]", INV, "BF16", {**FP8, "activation_scheme": "static"}, {"activation_scale": STATIC["input_scale"]}),
         (LLAMA, "[]", PLAIN, "F32", MODELOPT, {**STATIC, **CACHE}),
-        (LLAMA, "[]", PLAIN, "F32", None, STATIC),  # with a hf_quant_config.json alone
+        (LLAMA, "[]", PLAIN, "F32", None, STATIC),  # only hf_quant_config.json describes the types
         (LLAMA, "[rows]", PLAIN, "F32", {**MODELOPT, "quant_algo": "FP8_PER_CHANNEL_PER_TOKEN"}, None),
         (LLAMA, "blocks of 128", PLAIN, "F32", {**MODELOPT, "quant_algo": "FP8_PB_WO"}, None),
         (LLAMA, "[rows, 1]", PLAIN, "F32", {"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0,

@@ -117,7 +117,7 @@ class BitNet:
             for name, (rows, cols, values, scale) in self.matrices.items()})
 
     def packed_tensors(self, divides=False):
-        """The published form: row r of the stored quarter has rows r, r + n / 4, ... of the matrix in the bits of its bytes."""
+        """The published form, with a quarter of the rows: each byte of row r has two bits of each of the rows r, r + n / 4, ... of the matrix."""
         tensors = {}
         for name, (rows, cols, values, scale) in self.matrices.items():
             size = rows // 4 * cols

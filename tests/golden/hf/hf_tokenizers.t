@@ -88,7 +88,7 @@ def test_byte_level():
         where = folder("hf-" + name)
         whole = tokenizer_json([t.decode() for t in tokens], types,
                                [m.decode() for m in v["tokenizer.ggml.merges"]], pre_tokenizer,
-                               merges_as_pairs=name == "qwen2")  # as newer files have them
+                               merges_as_pairs=name == "qwen2")  # newer files have merges as pairs
         if name == "llama-bpe":
             whole["model"]["ignore_merges"] = True
             whole["post_processor"] = {"type": "TemplateProcessing", "single": [
@@ -160,7 +160,7 @@ def test_refused():
     refused("another normalizer", small(normalizer={"type": "Lowercase"}), '"normalizer"')
     refused("another normalizer after NFC", small(normalizer={"type": "Sequence", "normalizers": [
         {"type": "NFC"}, {"type": "Lowercase"}]}), '"normalizer"')
-    for steps in ([], [{"type": "NFC"}]):  # DeepSeek's has none
+    for steps in ([], [{"type": "NFC"}]):  # DeepSeek's sequence has no steps
         where = folder("hf-small")
         write_json(where, "tokenizer.json", small(normalizer={"type": "Sequence", "normalizers": steps}))
         status, ids, said = tokenize(where, b"ab")

@@ -22,7 +22,7 @@ UNRELATED = ["What is the capital of France?", "How do I boil an egg?", "Name th
              "Which language is spoken in Brazil?", "Tell me about bread."]
 GOOD = ["Write a sentence about the moon.", "What is a river?", "Name two colours.", "Who painted the Mona Lisa?", "What do bees make?",
         "How many days has a week?"]
-TIMES, PIECES = 8, 1.7  # tokens of a word, as a mean, in a reply that is made of words
+TIMES, PIECES = 8, 1.7  # a reply that consists of words has at most this many tokens per word, on average
 tap = Tap()
 
 

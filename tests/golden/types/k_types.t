@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The K types of 5, 3 and 2 bits: logits of llama.cpp's files are compared with those of their dequantized weights, and have the same bits on
-every ISA and with every chunk; which matrices of a mixture have which type; the packer's quantization error compared with that of llama.cpp's
+every ISA and with every chunk size; which matrices of a mixture have which type; the packer's quantization error compared with that of llama.cpp's
 files; perplexity."""
 
 import array

@@ -61,7 +61,7 @@ with open(sys.argv[1], newline="", encoding="utf-8") as f:
     for question in f.read().split("\x1e")[:-1]:
         try:
             answers.append("=" + render(*question.split("\x1f")))
-        except Exception as error:  # whatever a template runs into
+        except Exception as error:  # any error of a template is an answer
             answers.append(f"!{type(error).__name__}: {error}")
 with open(sys.argv[2], "w", newline="", encoding="utf-8") as f:
     f.write("".join(a + "\x1e" for a in answers))
