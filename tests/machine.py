@@ -261,8 +261,8 @@ def make_card(name, *arguments):
 
 
 def make_disk(name, *arguments, loader=False):
-    """Make the card with `ingot card`, for a board that only the tests have, so no build is needed before: with models alone, or, if `loader`,
-    also with an image to boot."""
+    """Make a card with `ingot card`: with only models, or, if `loader`, also with an image to boot. It is for a board that only the tests have, so
+    nothing has to be built before."""
     boards = os.path.join(WORK, "own-boards")
     for board, about in (("plain", "\n"), ("loader", "image kernel.img\n")):
         for path, text in (("card/about", about), ("card/readme.txt", "@WORDS@\n"), ("ingot.bin", "an image")):

@@ -266,7 +266,7 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # rows by name.
 SMOLLM2 := $(O)/models/published/smollm2-135m.ingot
 
-# What the suites need.
+# The needs of the suites.
 test-parts: $(if $(wildcard $(SMOLLM2:.ingot=.gguf)),$(SMOLLM2)) $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
 # Every board that QEMU has with a network, except EFI boards. `make test-net-whole` makes these images, which takes

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Boards on QEMU's network get requests for a long time: good requests, broken requests, and requests of four clients at once. At the end as much
-memory is in use as at the beginning, the high-water marks have not grown, and the serial line answers. INGOT_LONG asks 10,000 times."""
+memory is in use as at the beginning, the high-water marks have not grown, and the serial line answers. With INGOT_LONG there are
+10,000 good and 1,000 broken requests."""
 
 import http.client
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""SD cards that fail: sectors that cannot be read once or ever, an image that ends early, a card taken out while it streams and put back. Each
-failure is named and retried if that helps, and the prompt comes back. QEMU's card hides a failed read behind old data, which the checksums find."""
+"""SD cards that fail: sectors whose reads fail once or always, an image that ends early, a card taken out while it streams and put back. Each
+failure is named and retried if that helps, and the prompt comes back. QEMU's card returns old data for a failed read, which the checksums find."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def sector(offset):
 
 
 def failing(*faults):
-    """The drive, with sectors that cannot be read once or ever."""
+    """The drive, with sectors whose reads fail once or always."""
     rules = "".join(f",file.inject-error.{i}.event=read_aio,file.inject-error.{i}.errno=5,"
                     f"file.inject-error.{i}.once={once},file.inject-error.{i}.sector={at}"
                     for i, (at, once) in enumerate(faults))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The memory has room for the layers, but not for the head, the model's largest part. The memory beside the layers keeps a part of the head, so
+"""The memory has room for the layers, but not for the head, the model's largest part. The memory that the layers leave keeps a part of the head, so
 a token reads only the rest, as predicted. Ids and logits equal those of the model in memory."""
 
 import os

@@ -29,11 +29,11 @@ MAKEFILES = "".join(open(path, encoding="utf-8").read() for path in
                     [ROOT + "/Makefile", *glob.glob(ROOT + "/*/*.mk"), *glob.glob(ROOT + "/*/*/*.mk")])
 
 # Lines that cannot be run unchanged: how they begin, the reason, and what is done instead.
-#   device    it is run where the device is not there: the error must name it, or a program that is missing
-#   no-file   the same for a file or folder that would be large or trained
+#   device    it is run without the device: the error must name the device, or a missing program
+#   no-file   the same without a file or folder, which would be large or must be trained
 #   options   each option must be in the program's --help
-#   block     the lines of the block are run together at a made-up line, which answers
-#   nothing   no program of this project is in it, or it writes to a disk
+#   block     the lines of the block are run together at a made-up serial line, which answers
+#   nothing   it is not run, because it has no program of this project, or writes to a disk
 EXCEPT = [
     ("curl http://127.0.0.1:8080/v1/chat/completions -H 'Authorization: Bearer secret'", "nothing", "a board on a network: tests/boot/net.t"),
     ("curl -T model.ingot", "nothing", "a board on a network: tests/boot/net_put.t"),

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""HAProxy and nginx in front of three boards on the network, in QEMU, as docs/SCALE.md has it: replies are the boards' own, callers are distributed
+"""HAProxy and nginx in front of three boards on the network, in QEMU, as docs/SCALE.md describes: replies are the boards' own, callers are distributed
 among the boards, a board that is gone gets no requests, and a board that comes back gets requests again. If a program is not installed its part is
 skipped."""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a seed for usb_fuzz: the configuration of a USB 3 drive, behind a keyboard's interface.
+"""Write a seed for usb_fuzz: the configuration of a USB 3 drive, after a keyboard's interface.
 usage: usb_seed.py OUT"""
 import sys
 
