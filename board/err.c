@@ -23,8 +23,9 @@ static const char *const texts[ERR_COUNT] = {
     [-ERR_TOO_LONG] = "the text is too long: shorten it or raise ctx=",
     [-ERR_BAD_ARGUMENT] = "unknown or malformed option",
     [-ERR_ABORTED] = "stopped by Ctrl-C",
-    [-ERR_BAD_TOKENIZER] = "the model has no token for a character of the text, and no unknown "
-                           "token: pack it again together with its tokenizer",
+    [-ERR_BAD_TOKENIZER] =
+        "the model has no token for a character of the text, nor one for unknown "
+        "characters: pack it again together with its tokenizer",
     [-ERR_BAD_MODEL] = "the model file is malformed: download it again",
     [-ERR_NOT_SIGNED] = "not what was signed: copy the file again, or sign it with `ingot sign`",
     [-ERR_REMOVED] = "the card was taken out: put it back and ask again",

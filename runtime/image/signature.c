@@ -50,7 +50,7 @@ static enum err check_head(const struct signature_block *b, uint64_t file_bytes,
     size_t used = sizeof *b + (size_t)n_parts * SIGNATURE_DIGEST_BYTES;
 
     if (!signature_is_block(b)) {
-        return REFUSE_SIGNATURE("it is not signed: ingot sign MODEL --key KEY.pem does that");
+        return REFUSE_SIGNATURE("it is not signed: sign it with `ingot sign MODEL --key KEY.pem`");
     }
     if (b->version != SIGNATURE_VERSION || b->kind != SIGNATURE_P256 ||
         b->leaf_bytes != SIGNATURE_LEAF) {

@@ -148,7 +148,7 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
 
     if (m->file->bytes < h->file_bytes + bytes) {
         return model_refuse(m, ERR_NOT_SIGNED,
-                            "it is not signed: ingot sign MODEL --key KEY.pem does that");
+                            "it is not signed: sign it with `ingot sign MODEL --key KEY.pem`");
     }
     error = fetch(m, setup, h->file_bytes, (size_t)bytes, &at);
     if (error != ERR_OK) {

@@ -140,7 +140,7 @@ enum err file_table_take(struct file_table *table, struct memory_range *memory, 
 /* Set the name for messages. A name that is too long is cut at a character boundary. */
 void file_set_name(struct file *f, const char *name);
 
-/* Open a whole device as one file (flash with an .ingot at sector 0, a file on the host). bytes is
+/* Open a whole device as one file, such as flash that begins with an .ingot, or a host's file. bytes is
  * the size of the contents, at most the size of the device; 0 means the whole device. timeout may
  * be NULL. ERR_NO_DEVICE: the device is empty. ERR_RANGE: bytes is more than the device has. */
 enum err file_open_device(struct file *f, struct block_device *device, uint64_t bytes,

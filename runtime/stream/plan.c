@@ -355,8 +355,9 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     return true;
 }
 
-/* Let keys and values spill if weights lack room. Weights come first, because a byte of weights in
- * memory saves reading for every token, a byte of keys and values only when the context is full. */
+/* Let keys and values spill if weights lack room. Weights come first: a byte of weights in memory
+ * saves reading for every token, but a byte of keys and values saves it only when the context is
+ * full. */
 enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
                          const struct plan_weights *w)
 {

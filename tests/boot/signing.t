@@ -99,7 +99,7 @@ in_folder("cut.ingot", signed[:-4096])
 subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", FOLDER + "/other.pem"], check=True, timeout=60)
 subprocess.run(["openssl", "pkey", "-in", FOLDER + "/other.pem", "-pubout", "-out", FOLDER + "/other-public.pem"], check=True, timeout=60)
 host("sign", DEMO, "--key", FOLDER + "/other.pem", "-o", FOLDER + "/other.ingot")
-BAD = {"cut": "it is not signed: ingot sign", "header": "its header is not the one that was signed",
+BAD = {"cut": "it is not signed: sign it with `ingot sign", "header": "its header is not the one that was signed",
        "table": "its tables are not those that were signed", "weights": "layer 2: not what was signed",
        "first": "layer 0: not what was signed", "last": "layer 3: not what was signed",
        "other": "it is signed by the key [0-9a-f]{16}, but the expected key is [0-9a-f]{16}"}

@@ -4,9 +4,9 @@
  * few instructions. A gemm runs these loops for each token; x stores TOKENS (1 or 4) tokens
  * together.
  *
- * The including file may define the block of x (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and the blocks in
- * a segment, and defines pack_block, which writes a record from the block of x at "from" to "to", and
- * advances only "to". With four tokens, from one token to the next `from` grows by 4 bytes and `lane`
+ * The including file may define the blocks of x (ACT_BYTES and ACT_COLS_LOG2; without them, x is
+ * Q8K) and their number in a segment. It must define pack_block, which reads the block of x at
+ * "from", writes a record at "to" and advances only "to". With four tokens, from one token to the next `from` grows by 4 bytes and `lane`
  * by 2. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H

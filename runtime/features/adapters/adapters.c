@@ -361,7 +361,7 @@ static enum err check_signature(struct adapters *a, struct loading *l,
     }
     if (l->file->bytes < a->header.file_bytes + bytes) {
         return adapters_refuse(a, ERR_NOT_SIGNED, l->name,
-                               "it is not signed: ingot sign ADAPTER --key KEY.pem does that");
+                               "it is not signed: sign it with `ingot sign ADAPTER --key KEY.pem`");
     }
     e = read_part(a, l, a->header.file_bytes, entry->base, bytes);
     if (e != ERR_OK) {

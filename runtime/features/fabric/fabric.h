@@ -66,12 +66,13 @@ struct fabric_note {
     uint32_t used;            /* number of replies in which the note's gate was open */
     uint64_t when;            /* when the note was learnt or last needed, in seconds of the
                                * clock */
-    float strength;           /* the part of A and B left since the note's practice, 1 to 0 */
-    uint8_t wins;             /* all the note's examples won in its last practice */
-    uint8_t spoke;            /* the note's gate was open in the current reply */
-    uint16_t before_bytes;    /* bytes of `before` */
-    uint32_t opening;         /* the note was learnt with this chat_recall_opening */
-    uint64_t made;            /* when the note was told, in seconds of the clock */
+    float
+        strength; /* how much of the note's last practice remains in A and B: 1 is all, 0 nothing */
+    uint8_t wins; /* all the note's examples won in its last practice */
+    uint8_t spoke;         /* the note's gate was open in the current reply */
+    uint16_t before_bytes; /* bytes of `before` */
+    uint32_t opening;      /* the note was learnt with this chat_recall_opening */
+    uint64_t made;         /* when the note was told, in seconds of the clock */
     char text[FABRIC_TEXT_BYTES];
     char before[FABRIC_TEXT_BYTES]; /* the text that the note replaced */
 };

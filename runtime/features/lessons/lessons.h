@@ -65,8 +65,8 @@ void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_fl
                   const struct micro_lora_head *head);
 
 /* Change `hidden` (dim) to the input of the head; `last` keeps the old value. If there is a gate,
- * the adapter changes only states near an example, which means that their cosine is LESSONS_NEAR or
- * more. */
+ * the adapter changes only states that are near an example: the cosine of state and example is
+ * LESSONS_NEAR or more. */
 void lessons_adapt(struct lessons *l, float *hidden);
 
 /* Call before the first token of a reply is computed, and after its last token. Lessons that were

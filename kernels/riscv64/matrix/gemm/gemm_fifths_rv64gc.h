@@ -31,7 +31,7 @@
 #endif
 .endm
 
-/* Multiply column \index of chunk \chunk or, if \half is 4, the column 16 further on. */
+/* Multiply column \index of chunk \chunk or, if \half is 4, the column that comes 16 later. */
 .macro column chunk, index, half
     lb act0, 16*(\chunk + \half) + \index(act)
     lb act1, 16*(\chunk + \half) + \index + 4(act)
