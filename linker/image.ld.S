@@ -5,6 +5,7 @@
  *   BOARD_RAM_BASE             the address from which text_offset counts, a multiple of 2 MiB.
  *   BOARD_DEVICE_TREE_ADDRESS  the device tree's address if no register has it; 0 if there is none.
  *   BOARD_IMAGE_FILE_BYTES     bound of the file, at most 512 KiB, which is the default.
+ *   BOARD_A53_VENEERS          if defined, the end of the code has room for four veneers.
  *   BOARD_IMAGE_RAM_BYTES      bound of all sections, at most 16 MiB, which is the default.
  *
  * Memory map, low to high. Each section has its own 4 KiB pages,
@@ -62,6 +63,14 @@ SECTIONS
         *(.text.early.*)
         *vectors.S.o(.text .text.*)
         *(.text .text.*)
+#ifdef BOARD_A53_VENEERS
+        /* Room for toolchain/a53_pages.py. */
+        . = ALIGN(8);
+        a53_veneer_0 = .; . += 8;
+        a53_veneer_1 = .; . += 8;
+        a53_veneer_2 = .; . += 8;
+        a53_veneer_3 = .; . += 8;
+#endif
         . = ALIGN(64);
     } :text
     text_end = ALIGN(PAGE); /* for the page tables */

@@ -58,7 +58,7 @@ SOURCES = [
     ("runtime/api/api.h", "API_SLOW_ALL_MS", 1000, [("docs/LAN.md", "makes the board wait {} seconds in all")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
-    ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a WebSocket message"), ("docs/SERVE.md", "{} MiB at most); 426")]),
+    ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a WebSocket message"), ("docs/SERVE.md", "{} MiB at most); 415")]),
     ("host/serve/serve_ws.c", "MESSAGES_BYTES", M, [("docs/SERVE.md", "{} MiB for all unfinished messages")]),
     ("host/serve/serve_sockets_private.h", "QUIET_MS", 1000, [("docs/SERVE.md", "{} seconds for a head and between two pieces"), ("docs/SERVE.md", "gets a ping after {} seconds")]),
     ("host/serve/serve_sockets_private.h", "BODY_MS", 60000, [("docs/SERVE.md", "{} minutes for a body or a message")]),

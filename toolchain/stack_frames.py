@@ -4,7 +4,7 @@ import re
 import subprocess
 
 # Names of veneers: each has an instruction that the linker has moved (--fix-cortex-a53-...), and a jump back.
-VENEER = re.compile(r"__erratum_\d+_veneer_\d+|e843419@")
+VENEER = re.compile(r"__erratum_\d+_veneer_\d+|e843419@|a53_veneer_")
 SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 
 

@@ -58,7 +58,7 @@ said = host("--temp", "0", "--grammar", "on", lines=["/preset short", "What is 7
 tap.ok("(a new conversation, as short has it)\n" + plain.strip() in said and re.search(r"n 5,.*quiet", said), "/preset works in a conversation", said)
 tap.ok("--mem in a preset has an effect only at the start" in said and "\nn 4\n" in said, "/preset names the options that need a start", said)
 tap.ok("--temp hot" in said and said.count("n 4, think") == 1, "a preset with an invalid option changes nothing", said)
-tap.ok("no preset none" in said and "which one?" in said, "a preset that does not exist is reported", said)
+tap.ok("no preset none" in said and "/preset NAME uses" in said, "a preset that does not exist is reported", said)
 tap.ok(re.search(r"as held has it\)\n(red|blue)\n", said), "a preset can set a grammar", said)
 tap.ok(re.search(r'temp 0.700, top_p 0.900,.*n 512, think hide,.*turns 10,.*stop "\\nUser:"', said) and "You are Lila" in said, "lila", said)
 

@@ -301,6 +301,19 @@ tap.ok(wrong_sums([(0, 0xf9400041), (4, 0x9b051883)]) == ["0x4"] and
        not wrong_sums([(0, 0xf9400041), (4, 0x9b057c83)]) and
        wrong_pages([(0xff8, 0x90000000), (0xffc, 0xf9400041), (0x1000, 0xf9400403), (0x1004, 0)]) ==
        ["0xff8"], "erratum 835769 and 843419 are known when they are there")
+
+
+# ldr x0, [x0, #0x400] after a page that an ADR reaches, and after one that it does not reach
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../toolchain"))
+import a53_pages
+PAGE_END = [(0x80ff8, 0xd0000000), (0x80ffc, 0xf9400041), (0x81000, 0xd503201f), (0x81004, 0xf9420000), (0x81008, 0)]
+FAR_END = [(0x80ff8, 0xd0001000)] + PAGE_END[1:]
+(near, use), = a53_pages.wrong_pages(PAGE_END)
+(far, _), = a53_pages.wrong_pages(FAR_END)
+rows = [0x90000, 0x90008]
+tap.ok(a53_pages.mend(near, use, rows) == {0x80ff8: 0x10008040} and rows == [0x90000, 0x90008], "843419: an ADRP of a near page becomes an ADR")
+tap.ok(a53_pages.mend(far, use, rows) == {0x81004: 0x14003bff, 0x90000: 0xf9420000, 0x90004: 0x17ffc401} and rows == [0x90008],
+       "and the use of a far page moves to a veneer, which jumps back")
 code = words_of("rpi3")
 tap.ok(len(code) > 10000 and sum(accumulates(w) for _, w in code) > 100 and not wrong_sums(code),
        "rpi3: no multiply-accumulate that a Cortex-A53 gets wrong (835769)", wrong_sums(code))
