@@ -172,7 +172,6 @@ static enum err same_unit(struct usb_storage *s)
 
     if (e != ERR_REMOVED)
         return e;
-    s->is_empty = true; /* a card that comes later is news, even if no attention tells it */
     e = first_unit(s);
     found = s->unit;
     s->unit = unit;
@@ -216,4 +215,27 @@ enum err usb_storage_learn(struct usb_storage *s)
         return e;
     s->why = NULL; /* forget why earlier units were refused */
     return learn_lock(s);
+}
+
+bool usb_storage_has_card(struct usb_storage *s, const struct usb_storage *released, unsigned *key,
+                          unsigned *code)
+{
+    static const uint8_t test[6] = { 0 };
+    uint64_t n_sectors = s->n_sectors;
+    uint32_t block_sectors = s->block_sectors;
+    uint8_t unit = s->unit;
+    bool has = false;
+
+    *key = *code = 0;
+    s->unit = released->unit;
+    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED)
+        *key = usb_storage_sense(s, code);
+    else if (s->outcome == USB_GOOD)
+        has = read_size(s) == ERR_OK && s->n_sectors == released->n_sectors &&
+              s->block_sectors == released->block_sectors;
+    s->why = NULL;
+    s->unit = unit;
+    s->n_sectors = n_sectors;
+    s->block_sectors = block_sectors;
+    return has;
 }

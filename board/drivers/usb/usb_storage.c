@@ -272,35 +272,17 @@ void usb_storage_look(struct usb_storage *s)
         (void)stop_all(s, ERR_IO);
 }
 
-void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released)
+void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released)
 {
-    static const uint8_t test[6] = { 0 }; /* TEST UNIT READY */
-    uint8_t unit = s->unit;
-    unsigned key = 0, code = 0;
+    unsigned key, code;
+    bool is_back = usb_storage_has_card(s, released, &key, &code);
+    bool is_own = s->unit == released->unit;
 
-    s->unit = released->unit;
-    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED)
-        key = usb_storage_sense(s, &code);
-    s->unit = unit;
-    if (s->outcome == USB_BROKEN) {
-        (void)stop_all(s, ERR_IO);
-        return;
-    }
-    /* The drive's start resets the whole reader, whose other slots may then report their cards as
-     * changed. */
-    if (key == KEY_ATTENTION && released->unit != unit && !(s->asked >> released->unit & 1))
-        return;
-    s->asked |= (uint16_t)(1u << released->unit);
-    if (key == KEY_NOT_READY) {
-        released->is_empty = released->is_empty || code >> 8 == NO_MEDIUM;
-        return;
-    }
-    /* A card in a slot that was empty is a change, even if the reader does not say so. */
-    if (released->is_empty || has_lost_medium(key, code)) {
-        released->is_empty = false;
+    if (is_back || (is_own && key == KEY_ATTENTION && has_lost_medium(key, code)))
         s->host->news[s->place] |= XHCI_NEW_TO_DRIVES;
-        (void)stop_all(s, ERR_IO);
-    }
+    else if (s->outcome != USB_BROKEN)
+        return;
+    (void)stop_all(s, ERR_IO);
 }
 
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,

@@ -47,11 +47,7 @@ struct usb_storage {
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
-    /* Slots, as bits, that have answered usb_storage_ask_card since the start. An attention of the
-     * reset does not count. */
-    uint16_t asked;
-    bool is_empty; /* its slot was found without a card */
-    bool is_here;  /* the drive was there, or the device there may be the drive: see usb.c */
+    bool is_here; /* the drive was there, or the device there may be the drive: see usb.c */
     uint32_t identity,
         serial;    /* from the first start: maker and product, and the serial number or its
                       substitute */
@@ -94,9 +90,10 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Ask the reader of an attached, idle drive whether the card was changed in the slot of a
- * released drive of the same reader. If so, release s, and mark its place as new to drives. */
-void usb_storage_ask_card(struct usb_storage *s, struct usb_storage *released);
+/* Ask the reader of an attached, idle drive whether the card of a released drive of the same reader is
+ * back: a card of its size is in its slot. If so, or if the attached drive's own card was changed,
+ * release s, and mark its place as new to drives. */
+void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released);
 
 /* Compare two drives. If the two could be confused after being pulled and put back, each is
  * accepted only at its old port. Two cards of one reader have the same port, so this does not

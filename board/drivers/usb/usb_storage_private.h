@@ -32,4 +32,9 @@ unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
  * command after which it fell silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 
+/* True if the slot of a released drive has a card of its size. s is attached, and of the same reader.
+ * *key, *code: the slot's sense, or 0. */
+bool usb_storage_has_card(struct usb_storage *s, const struct usb_storage *released, unsigned *key,
+                          unsigned *code);
+
 #endif

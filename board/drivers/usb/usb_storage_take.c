@@ -143,7 +143,6 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     if (e != ERR_OK)
         return e;
     s->stopped = false;
-    s->asked = 0;
     e = usb_storage_learn(s);
     /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
     if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
