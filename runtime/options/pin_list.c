@@ -70,7 +70,7 @@ static const char *read_word(struct pin *p, const char *text, size_t bytes)
     } else if (bytes == 3 && memcmp(text, "low", 3) == 0) {
         p->low = true;
     } else if (bytes != 3 || memcmp(text, "out", 3) != 0) {
-        return "after a line's number comes `in`, `out` or `low`, as in door:5:in:low";
+        return "after a line's number comes in, out or low, as in door:5:in:low";
     }
     return NULL;
 }

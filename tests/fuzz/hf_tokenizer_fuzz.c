@@ -43,7 +43,7 @@ static void build(void)
 
 static void try(const uint8_t *data, size_t size, bool pieces)
 {
-    struct hf_tokenizer t = { NULL, NULL, NULL, NULL, 0 };
+    struct hf_tokenizer t = { .room = 0 };
     enum err e;
 
     memset(&source, 0, sizeof source);

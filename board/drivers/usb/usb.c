@@ -394,16 +394,14 @@ static struct block_device *tell_left_out(struct usb *u)
     return refuse(u, "USB controller", why);
 }
 
-/* True if the attached drive `other` is another card of the drive's reader, which may have moved,
- * and may be released for the drive. */
-static bool can_give_way(const struct usb *u, unsigned drive, unsigned other)
+/* True if the attached drive `other` is another card of the drive's reader, which may have moved. */
+static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
 
     return is_attached(u, other) && a->identity == b->identity && a->serial == b->serial &&
            a->unit <= b->last_unit &&
-           (!a->has_twin || (a->port == b->port && a->route == b->route)) &&
-           (a->unit == b->unit || !u->devices[other].in_use);
+           (!a->has_twin || (a->port == b->port && a->route == b->route));
 }
 
 /* If a card with open files was replaced by another one, which is attached now, no request tells
@@ -412,8 +410,8 @@ static void ask_readers(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)
         for (unsigned j = 0; j < u->n_drives; j++)
-            if (u->devices[i].in_use && !is_attached(u, i) && can_give_way(u, i, j))
-                usb_storage_ask_card(&u->drives[j], &u->drives[i]);
+            if (u->devices[i].in_use && !is_attached(u, i) && has_other_card(u, i, j))
+                usb_storage_ask_card(&u->drives[j], &u->drives[i], u->devices[j].in_use);
 }
 
 static struct block_device *look_for_drives(struct usb *u)

@@ -140,15 +140,18 @@ static enum err learn_unit(struct usb_storage *s)
 static enum err learn_lock(struct usb_storage *s)
 {
     static const uint8_t mode[6] = { 0x1a, 0, 0x3f, 0, MODE_BYTES, 0 };
-    unsigned code;
+    unsigned key = 0, code = 0;
 
     if (s->no_modes)
         return ERR_OK;
     if (usb_storage_run(s, mode, sizeof mode, MODE_BYTES) == USB_GOOD)
         s->read_only = s->answer[2] & 0x80;
     else if (s->outcome == USB_FAILED)
-        (void)usb_storage_sense(s, &code); /* the drive has no such pages, so it can be written */
+        key = usb_storage_sense(s, &code); /* the drive has no such pages, so it can be written */
     s->no_modes = s->outcome == USB_BROKEN;
+    /* The card was changed after its size was compared. */
+    if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
+        return miss(s, other_drive);
     return err_unless(!s->no_modes, ERR_IO);
 }
 
@@ -214,28 +217,51 @@ enum err usb_storage_learn(struct usb_storage *s)
     if (e != ERR_OK)
         return e;
     s->why = NULL; /* forget why earlier units were refused */
+    e = learn_lock(s);
+    if (e != ERR_REMOVED || n_sectors != 0)
+        return e;
+    /* The card of a new drive was changed meanwhile: begin again, with the card that is there now. */
+    s->n_sectors = 0;
+    e = find_unit(s);
+    if (e != ERR_OK)
+        return e;
+    s->why = NULL;
     return learn_lock(s);
 }
 
-bool usb_storage_has_card(struct usb_storage *s, const struct usb_storage *released, unsigned *key,
-                          unsigned *code)
+static enum err read_slot(struct usb_storage *s)
 {
     static const uint8_t test[6] = { 0 };
-    uint64_t n_sectors = s->n_sectors;
-    uint32_t block_sectors = s->block_sectors;
-    uint8_t unit = s->unit;
-    bool has = false;
+    unsigned key, code;
 
-    *key = *code = 0;
-    s->unit = released->unit;
-    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED)
-        *key = usb_storage_sense(s, code);
-    else if (s->outcome == USB_GOOD)
-        has = read_size(s) == ERR_OK && s->n_sectors == released->n_sectors &&
-              s->block_sectors == released->block_sectors;
+    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED) {
+        key = usb_storage_sense(s, &code);
+        if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
+            return ERR_REMOVED;
+        if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
+            return ERR_NO_DEVICE;
+        return s->outcome == USB_BROKEN ? ERR_IO : ERR_BUSY;
+    }
+    /* If the size cannot be read now, an attention may have been lost in the tries. */
+    if (s->outcome == USB_GOOD && read_size(s) != ERR_OK && s->outcome != USB_BROKEN)
+        return ERR_REMOVED;
+    return err_unless(s->outcome != USB_BROKEN, ERR_IO);
+}
+
+enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of)
+{
+    uint64_t n_sectors = s->n_sectors, wanted = of->n_sectors;
+    uint32_t block_sectors = s->block_sectors, wanted_block = of->block_sectors;
+    uint8_t unit = s->unit;
+    enum err e;
+
+    s->unit = of->unit;
+    e = read_slot(s);
+    if (e == ERR_OK && (s->n_sectors != wanted || s->block_sectors != wanted_block))
+        e = ERR_REMOVED;
     s->why = NULL;
     s->unit = unit;
     s->n_sectors = n_sectors;
     s->block_sectors = block_sectors;
-    return has;
+    return e;
 }

@@ -272,17 +272,21 @@ void usb_storage_look(struct usb_storage *s)
         (void)stop_all(s, ERR_IO);
 }
 
-void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released)
+void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released, bool in_use)
 {
-    unsigned key, code;
-    bool is_back = usb_storage_has_card(s, released, &key, &code);
     bool is_own = s->unit == released->unit;
+    enum err e = usb_storage_ask_slot(s, is_own ? s : released);
+    bool gives_way = e == (is_own ? ERR_REMOVED : ERR_OK);
 
-    if (is_back || (is_own && key == KEY_ATTENTION && has_lost_medium(key, code)))
+    /* A card with open files gives way to one in another slot only if it is gone. */
+    if (gives_way && !is_own && in_use) {
+        e = usb_storage_ask_slot(s, s);
+        gives_way = e == ERR_REMOVED || e == ERR_NO_DEVICE;
+    }
+    if (gives_way)
         s->host->news[s->place] |= XHCI_NEW_TO_DRIVES;
-    else if (s->outcome != USB_BROKEN)
-        return;
-    (void)stop_all(s, ERR_IO);
+    if (gives_way || e == ERR_IO)
+        (void)stop_all(s, ERR_IO);
 }
 
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,

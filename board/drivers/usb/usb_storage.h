@@ -90,10 +90,10 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 /* Release the drive if it was pulled. */
 void usb_storage_look(struct usb_storage *s);
 
-/* Ask the reader of an attached, idle drive whether the card of a released drive of the same reader is
- * back: a card of its size is in its slot. If so, or if the attached drive's own card was changed,
- * release s, and mark its place as new to drives. */
-void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released);
+/* Ask the reader of an attached, idle drive for its card, or for that of a released drive in another
+ * slot. If the own card was changed, or the other one is back, release s and mark its place as new
+ * to drives. If s has open files (in_use) and its card is there, s stays. */
+void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released, bool in_use);
 
 /* Compare two drives. If the two could be confused after being pulled and put back, each is
  * accepted only at its old port. Two cards of one reader have the same port, so this does not

@@ -32,9 +32,9 @@ unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
  * command after which it fell silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 
-/* True if the slot of a released drive has a card of its size. s is attached, and of the same reader.
- * *key, *code: the slot's sense, or 0. */
-bool usb_storage_has_card(struct usb_storage *s, const struct usb_storage *released, unsigned *key,
-                          unsigned *code);
+/* Ask for the card in the slot of a drive of the same reader, or of s itself; s is attached. ERR_OK: it
+ * has the drive's size. ERR_REMOVED: it has another size, or was changed. ERR_NO_DEVICE: there is no
+ * card. ERR_BUSY: it is not ready. ERR_IO: no answer. */
+enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of);
 
 #endif

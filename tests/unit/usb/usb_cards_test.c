@@ -1,4 +1,6 @@
-/* Cards that come, go and return in readers. */
+/* Cards that come, go and return in readers.
+ *
+ * Why this file is long: all rows use one model of a reader's slots. */
 #include "tests/unit/board/fakes/usb_done.h"
 #include "tests/unit/board/fakes/usb_machine.h"
 #include "tests/unit/tap.h"
@@ -324,8 +326,8 @@ static void test_third_card(void)
     reset_tells = false;
 }
 
-/* Cards with open files are in both slots: only one of them is attached, and it stays. */
-static void test_both_in_use(void)
+/* Cards with open files are in both slots: only one of them is attached. It stays while it is there. */
+static void test_both_in_use(bool taken_out)
 {
     start_with_card(2);
     take_card(0);
@@ -336,10 +338,70 @@ static void test_both_in_use(void)
     f.n_addresses = 0;
     OK(list(LOOKS) == 0 && usb.drives[1].device.slot != 0 && f.n_addresses == 0,
        "a card with open files does not give way to one in the other slot");
-    usb.devices[1].in_use = false;
+    if (taken_out)
+        take_card(1);
+    else
+        usb.devices[1].in_use = false;
     (void)list(LOOKS);
-    OK(usb.is_told[0] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
-       "but does when its files are closed");
+    OK(usb.is_told[0] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "but does when %s",
+       taken_out ? "it is taken out" : "its files are closed");
+}
+
+/* The listed card is replaced by a third one, which the reader does not report. */
+static void test_untold_third_card(void)
+{
+    uint64_t n_sectors;
+
+    start_with_card(1);
+    n_sectors = usb.devices[0].n_sectors;
+    put_card(0, 4);
+    miss_card();
+    slots[0] = (struct slot){ 2, 0, 0, false };
+    (void)list(LOOKS);
+    OK(usb.drives[1].device.slot != 0 && usb.devices[1].n_sectors == n_sectors + 2 && n_wrong == 0,
+       "a third card in the listed card's slot is a new drive");
+}
+
+static bool changes_late; /* the card is replaced during the next MODE SENSE */
+
+static void change_late(struct fake_unit *unit)
+{
+    bool now = changes_late && unit->cdb[0] == 0x1a;
+
+    if (now)
+        put_card(0, 2);
+    fail_card(unit);
+    unit->of_any = now;
+    if (now) {
+        unit->fault = STALLED;
+        unit->times = 1;
+        changes_late = false;
+    }
+}
+
+/* A card is replaced during the last command of its start: of a later one, and of the first one. */
+static void test_late_change(void)
+{
+    uint64_t n_sectors;
+
+    start_with_card(1);
+    n_sectors = usb.devices[0].n_sectors;
+    f.units[0].on_command = change_late;
+    take_card(0);
+    ask_in_vain(0);
+    put_card(0, 0);
+    changes_late = true;
+    OK(read_from(&usb.devices[0]) != ERR_OK && !changes_late && n_wrong == 0,
+       "a card that is replaced at the end of its start is not read as the first one");
+    clear();
+    put_drive(0, 2);
+    be_reader(0, 1);
+    f.units[0].on_command = change_late;
+    changes_late = true;
+    (void)open_all();
+    OK(!changes_late && usb.drives[0].device.slot != 0 &&
+           usb.devices[0].n_sectors == n_sectors + 2 && n_wrong == 0,
+       "the size of a new card that is replaced at the end of its start is read again");
 }
 
 /* The first card is moved to the other slot and back. */
@@ -459,7 +521,10 @@ int main(void)
     test_back_at_once(1);
     test_back_at_once(2);
     test_third_card();
-    test_both_in_use();
+    test_both_in_use(false);
+    test_both_in_use(true);
+    test_untold_third_card();
+    test_late_change();
     test_other_slot();
     test_moved_reader();
     test_fewer_slots();
