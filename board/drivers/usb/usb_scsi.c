@@ -229,23 +229,33 @@ enum err usb_storage_learn(struct usb_storage *s)
     return learn_lock(s);
 }
 
-static enum err read_slot(struct usb_storage *s)
+static enum err ask_ready(struct usb_storage *s)
 {
     static const uint8_t test[6] = { 0 };
-    unsigned key, code;
+    unsigned key = 0, code = 0;
 
-    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED) {
+    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED)
         key = usb_storage_sense(s, &code);
-        if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
-            return ERR_REMOVED;
-        if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
-            return ERR_NO_DEVICE;
-        return s->outcome == USB_BROKEN ? ERR_IO : ERR_BUSY;
-    }
-    /* If the size cannot be read now, an attention may have been lost in the tries. */
-    if (s->outcome == USB_GOOD && read_size(s) != ERR_OK && s->outcome != USB_BROKEN)
+    if (s->outcome == USB_BROKEN)
+        return ERR_IO;
+    if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
         return ERR_REMOVED;
-    return err_unless(s->outcome != USB_BROKEN, ERR_IO);
+    if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
+        return ERR_NO_DEVICE;
+    return err_unless(key == 0, ERR_BUSY);
+}
+
+static enum err read_slot(struct usb_storage *s)
+{
+    enum err e = ask_ready(s);
+
+    if (e != ERR_OK || read_size(s) == ERR_OK)
+        return e;
+    if (s->outcome == USB_BROKEN)
+        return ERR_IO;
+    /* The card was replaced, and the tries have taken the attention; or it was only taken out. */
+    e = ask_ready(s);
+    return e == ERR_NO_DEVICE || e == ERR_IO ? e : ERR_REMOVED;
 }
 
 enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of)

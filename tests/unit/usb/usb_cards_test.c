@@ -28,16 +28,16 @@ static void tell_reset(void)
 
 static void fail_card(struct fake_unit *unit)
 {
-    bool needs_card = unit->cdb[0] == 0 ||
-                      unit->cdb[0] == 0x25; /* TEST UNIT READY, READ CAPACITY */
+    bool has_data = unit->cdb[0] == 0x25 || moves_blocks(unit); /* READ CAPACITY */
     const struct slot *s = &slots[unit->lun];
 
     tell_reset();
     n_asked += unit->cdb[0] == 0;
     unit->first = s->first;
-    unit->failed = s->key != 0 && needs_card;
-    unit->times = s->key != 0 && moves_blocks(unit);
-    if (unit->times != 0)
+    unit->failed = s->key != 0 && unit->cdb[0] == 0;
+    unit->of_any = s->key != 0 && has_data;
+    unit->times = unit->of_any;
+    if (unit->of_any)
         unit->fault = STALLED;
 }
 
@@ -371,12 +371,39 @@ static void change_late(struct fake_unit *unit)
     if (now)
         put_card(0, 2);
     fail_card(unit);
-    unit->of_any = now;
     if (now) {
+        unit->of_any = true;
         unit->fault = STALLED;
         unit->times = 1;
         changes_late = false;
     }
+}
+
+static bool goes_late; /* the card is taken out during the next READ CAPACITY */
+
+static void go_late(struct fake_unit *unit)
+{
+    if (goes_late && unit->cdb[0] == 0x25) {
+        take_card(0);
+        goes_late = false;
+    }
+    fail_card(unit);
+}
+
+/* The listed card is taken out between the two commands of a question; then the first is put back. */
+static void test_gone_in_question(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    f.units[0].on_command = go_late;
+    goes_late = true;
+    OK(list(LOOKS) == 0 && !goes_late && !usb.is_told[0] && usb.drives[1].device.slot != 0,
+       "a card that is taken out during a question is not told as another");
+    put_card(0, 0);
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && !usb.is_told[1] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "and the first card is found after it");
 }
 
 /* A card is replaced during the last command of its start: of a later one, and of the first one. */
@@ -524,6 +551,7 @@ int main(void)
     test_both_in_use(false);
     test_both_in_use(true);
     test_untold_third_card();
+    test_gone_in_question();
     test_late_change();
     test_other_slot();
     test_moved_reader();
