@@ -10,8 +10,8 @@
 enum {
     FILLS_A_POLL = 8,
     MS = 1000,
-    SLOT_FRAMES = 8,       /* frames that a connection may hold unread */
-    SLOT_FRAMES_SHORT = 2, /* the limit while lwIP has few frames */
+    SLOT_FRAMES = 8,                       /* frames that a connection may hold unread */
+    SLOT_FRAMES_SHORT = TCP_WND / TCP_MSS, /* the limit while lwIP has few frames */
 };
 
 /* ---- from lwIP ---- */
@@ -19,7 +19,8 @@ enum {
 /* Return how many frames a connection may hold. A client that sends many small segments while its
  * connection does not read must not hold all frames: other clients need some, and so do the
  * acknowledgements for which the client waits. lwIP keeps one more frame and drops others until
- * there is room. */
+ * there is room. A window of full segments is never dropped: otherwise eight clients that send at
+ * once would wait for their timers to repeat a segment, again and again. */
 static unsigned frames_at_most(void)
 {
     return lwip_stats.memp[MEMP_PBUF_POOL]->used < PBUF_POOL_SIZE / 4 ? SLOT_FRAMES

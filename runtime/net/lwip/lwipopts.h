@@ -28,8 +28,9 @@
 #define MEMP_NUM_IGMP_GROUP 4
 #define MEMP_NUM_MLD6_GROUP 6
 #define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS needs several */
-/* Received frames: three per slot and one per waiting client (net_slots.c), and some more. */
-#define PBUF_POOL_SIZE 56
+/* Received frames: a window and one more per slot, one per waiting client (net_slots.c), and some
+ * for out-of-order segments and everything else. */
+#define PBUF_POOL_SIZE 72
 #define PBUF_POOL_BUFSIZE 1536
 
 /* ---- TCP ---- */

@@ -35,6 +35,7 @@ static const uint8_t rig_board_ip[4] = { 10, 0, 2, 15 }, rig_peer_ip[4] = { 10, 
 /* A client of TCP, at port 1000 plus its number. */
 struct rig_client {
     uint32_t sequence, theirs;
+    uint32_t acknowledged; /* the sequence number that the board expects next */
     bool accepted, ended, reset;
     size_t bytes;
     char text[RIG_TEXT + 1];
@@ -198,6 +199,7 @@ static void rig_take_tcp(const uint8_t *tcp, size_t bytes)
         abort();
     }
     c->reset |= (flags & TCP_RST) != 0;
+    c->acknowledged = rig_read(tcp + 8, 4);
     if (flags & TCP_SYN) {
         c->accepted = true;
         c->theirs = rig_read(tcp + 4, 4) + 1;

@@ -1,9 +1,19 @@
-/* Clients that find every connection of a board in use: they wait, they get the next one in order,
- * and after NET_WAIT_SECONDS they get status 503. */
+/* A board whose connections are all in use. Clients that come later wait, they get the next
+ * connection in order, and after NET_WAIT_SECONDS they get status 503. No frame is dropped while
+ * every client sends as much as TCP's window allows. */
 #include "tests/unit/net/net_rig.h"
 #include "tests/unit/tap.h"
 
-enum { WAITS = NET_CONNECTIONS, LATER = WAITS + 1, SAYS = WAITS + 2, LAST = WAITS + 3 };
+enum {
+    WAITS = NET_CONNECTIONS,
+    LATER = WAITS + 1,
+    SAYS = WAITS + 2,
+    LAST = WAITS + 3,
+    SENDS = LAST + 1, /* the first of NET_CONNECTIONS clients that send much */
+    SEGMENT = 1460,   /* bytes of the longest segment */
+    WINDOW = 4,       /* such segments that the board's window has room for */
+    ROUNDS = 20,
+};
 
 static const char get[] = "GET / HTTP/1.1\r\nhost: 10.0.2.15\r\n\r\n";
 
@@ -42,8 +52,38 @@ static unsigned count_connections(void)
     return n;
 }
 
+/* All clients fill the board's window at once, several times. Returns true if the board
+ * acknowledges every segment without its being sent again. */
+static bool takes_full_windows(void)
+{
+    static const char head[] =
+        "POST / HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: 9999999\r\n\r\n";
+    char segment[SEGMENT + 1];
+    bool all = true;
+
+    memset(segment, 'x', SEGMENT);
+    segment[SEGMENT] = '\0';
+    for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
+        rig_connect(SENDS + i);
+        rig_tcp(SENDS + i, TCP_ACK | TCP_PSH, head);
+        rig_wait(20);
+    }
+    for (unsigned n = 0; n < ROUNDS; n++) {
+        for (unsigned i = 0; i < WINDOW * NET_CONNECTIONS; i++) {
+            rig_tcp(SENDS + i % NET_CONNECTIONS, TCP_ACK, segment);
+        }
+        rig_wait(300); /* longer than the delay of an acknowledgement */
+        for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
+            all &= rig.clients[SENDS + i].acknowledged == rig.clients[SENDS + i].sequence;
+        }
+    }
+    return all;
+}
+
 int main(void)
 {
+    struct net_figures figures;
+
     OK(rig_open("10.0.2.15/24,10.0.2.2", NULL) == NULL, "a board is on the network");
     rig.all_work = true;
     rig_wait(2000);
@@ -85,5 +125,11 @@ int main(void)
        "the last client in the row gets an answer, too");
     rig_wait(2 * NET_IDLE_SECONDS * 1000);
     OK(count_connections() == 0, "clients that send nothing more are gone at the end");
+
+    OK(takes_full_windows(), "%d clients fill their windows at once, and no segment is dropped",
+       NET_CONNECTIONS);
+    net_figures(rig.net, &figures);
+    OK(figures.frames_refused == 0 && figures.frames_most >= WINDOW * NET_CONNECTIONS,
+       "lwIP has a frame for each of these segments: %u in use at most", figures.frames_most);
     return tap_done();
 }
