@@ -80,16 +80,17 @@ static enum err wait_ready(struct usb_storage *s)
 /* Run a command again, because a drive that has just been connected may fail its first commands. A
  * complete answer shows whether its residue is right; Linux's usb-storage has this rule for INQUIRY
  * and READ CAPACITY (10). A drive may pad its answer to READ CAPACITY (16), and the residue tells
- * how much (BOT 1.0, 6.7.2). */
+ * how much (BOT 1.0, 6.7.2). *key: the sense key of the last error. */
 static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
-                                  uint32_t bytes)
+                                  uint32_t bytes, unsigned *key)
 {
     unsigned code;
 
+    *key = 0;
     for (unsigned i = 0; i < INQUIRY_TRIES; i++) {
         if (usb_storage_run(s, cdb, cdb_bytes, bytes) != USB_FAILED)
             break;
-        (void)usb_storage_sense(s, &code);
+        *key = usb_storage_sense(s, &code);
         if (s->outcome == USB_BROKEN)
             break;
         s->outcome = USB_FAILED;
@@ -105,16 +106,18 @@ static enum err read_size(struct usb_storage *s)
                          long_one[16] = { LONG_CAPACITY, 0x10, [13] = 32 };
     uint32_t block = 0;
     uint64_t n = 0;
+    unsigned key;
 
     s->block_sectors = 1;
-    if (run_again(s, short_one, sizeof short_one, 8) == USB_GOOD)
+    if (run_again(s, short_one, sizeof short_one, 8, &key) == USB_GOOD)
         n = usb_read_capacity_10(s->answer, &block);
     /* The last block is FFFFFFFFh: the number does not fit into the short answer. */
-    if (n == 1ull << 32 && run_again(s, long_one, sizeof long_one, 32) == USB_GOOD)
+    if (n == 1ull << 32 && run_again(s, long_one, sizeof long_one, 32, &key) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
-    /* A drive that refuses the long command has exactly 2^32 blocks, as in Linux; one that falls
-     * silent has not told its size. */
-    if (n == 0 || s->outcome == USB_BROKEN)
+    /* A drive that refuses the long command has exactly 2^32 blocks, as in Linux. One that falls
+     * silent, and one whose card was taken out in between, have not told their size. */
+    if (n == 0 || s->outcome == USB_BROKEN ||
+        (s->outcome == USB_FAILED && (key == KEY_NOT_READY || key == KEY_ATTENTION)))
         return refuse(s, "the USB drive does not report its size: use another drive");
     if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
         return refuse(s,
@@ -127,9 +130,11 @@ static enum err read_size(struct usb_storage *s)
 static enum err learn_unit(struct usb_storage *s)
 {
     static const uint8_t inquiry[6] = { 0x12, 0, 0, 0, INQUIRY_BYTES, 0 };
+    unsigned key;
     enum err e;
 
-    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES) != USB_GOOD || !usb_is_disk(s->answer))
+    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES, &key) != USB_GOOD ||
+        !usb_is_disk(s->answer))
         return refuse(s, "the USB device is not a disk: use a drive");
     e = wait_ready(s);
     return e == ERR_OK ? read_size(s) : e;
@@ -229,12 +234,15 @@ enum err usb_storage_learn(struct usb_storage *s)
     return learn_lock(s);
 }
 
+/* Ask the unit whether its medium is ready. ERR_REMOVED: the medium was changed; ERR_NO_DEVICE: there
+ * is none; ERR_BUSY: it is not ready for another reason; ERR_IO: the drive does not answer. */
 static enum err ask_ready(struct usb_storage *s)
 {
     static const uint8_t test[6] = { 0 };
+    bool failed = usb_storage_run(s, test, sizeof test, 0) == USB_FAILED;
     unsigned key = 0, code = 0;
 
-    if (usb_storage_run(s, test, sizeof test, 0) == USB_FAILED)
+    if (failed)
         key = usb_storage_sense(s, &code);
     if (s->outcome == USB_BROKEN)
         return ERR_IO;
@@ -242,33 +250,36 @@ static enum err ask_ready(struct usb_storage *s)
         return ERR_REMOVED;
     if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
         return ERR_NO_DEVICE;
-    return err_unless(key == 0, ERR_BUSY);
+    return err_unless(!failed, ERR_BUSY);
 }
 
-static enum err read_slot(struct usb_storage *s)
+/* Ask whether the unit has a card of this size, which overwrites the drive's size. The errors are
+ * those of ask_ready(); ERR_REMOVED also stands for a card of another size. */
+static enum err ask_size(struct usb_storage *s, uint64_t n_sectors, uint32_t block_sectors)
 {
     enum err e = ask_ready(s);
 
-    if (e != ERR_OK || read_size(s) == ERR_OK)
+    if (e != ERR_OK)
         return e;
+    if (read_size(s) == ERR_OK && s->n_sectors == n_sectors && s->block_sectors == block_sectors)
+        return ERR_OK;
     if (s->outcome == USB_BROKEN)
         return ERR_IO;
-    /* The card was replaced, and the tries have taken the attention; or it was only taken out. */
+    /* The card was replaced, and the tries have taken the attention; or it was taken out between
+     * two commands, and no other has come. */
     e = ask_ready(s);
     return e == ERR_NO_DEVICE || e == ERR_IO ? e : ERR_REMOVED;
 }
 
 enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of)
 {
-    uint64_t n_sectors = s->n_sectors, wanted = of->n_sectors;
-    uint32_t block_sectors = s->block_sectors, wanted_block = of->block_sectors;
+    uint64_t n_sectors = s->n_sectors;
+    uint32_t block_sectors = s->block_sectors;
     uint8_t unit = s->unit;
     enum err e;
 
     s->unit = of->unit;
-    e = read_slot(s);
-    if (e == ERR_OK && (s->n_sectors != wanted || s->block_sectors != wanted_block))
-        e = ERR_REMOVED;
+    e = ask_size(s, of->n_sectors, of->block_sectors);
     s->why = NULL;
     s->unit = unit;
     s->n_sectors = n_sectors;

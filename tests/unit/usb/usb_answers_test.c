@@ -19,7 +19,7 @@ struct answer {
     const char *name;
     uint8_t command;
     enum fault fault; /* WELL: it answers */
-    bool refused;     /* the command has no data, and fails */
+    bool refused;     /* the command fails, and `bytes` is its sense */
     uint8_t bytes[18];
     const char *why; /* NULL: it is taken */
 };
@@ -93,6 +93,24 @@ static const struct answer rows[] = {
       false,
       { 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 2 },
       "does not report its size" },
+    { "a size of more than 2 TiB, of which the drive does not know the command",
+      LONG_CAPACITY,
+      STALLED,
+      true,
+      { 0x70, 0, 5, [12] = 0x20 },
+      NULL },
+    { "a card that is gone when its size of more than 2 TiB is asked",
+      LONG_CAPACITY,
+      STALLED,
+      true,
+      { 0x70, 0, 2, [12] = 0x3a },
+      "does not report its size" },
+    { "a card that is replaced when its size of more than 2 TiB is asked",
+      LONG_CAPACITY,
+      STALLED,
+      true,
+      { 0x70, 0, 6, [12] = 0x28 },
+      "does not report its size" },
     { "a size of more than 2 TiB without end",
       LONG_CAPACITY,
       SILENT,
@@ -120,7 +138,7 @@ static void begin(struct fake_unit *unit)
     bool mine = unit->cdb[0] == row->command;
 
     unit->times = mine;
-    unit->failed = mine && row->refused;
+    unit->failed = mine && row->refused && row->fault == WELL;
 }
 
 static void answer(struct fake_unit *unit)

@@ -5,11 +5,14 @@
 #include "tests/unit/board/fakes/usb_machine.h"
 #include "tests/unit/tap.h"
 
+enum { SHORT_CAPACITY = 0x25, LONG_CAPACITY = 0x9e }; /* commands that read the size */
+
 /* The slots of a reader. Sense is that of commands that need the card; key 0: they succeed. */
 static struct slot {
     uint32_t first; /* the block of the unit's disk at which the card begins */
     uint8_t key, code;
     bool stays; /* the sense is that of later commands, too */
+    bool large; /* the card has 2^33 more blocks */
 } slots[2];
 
 static unsigned n_asked; /* TEST UNIT READY */
@@ -22,13 +25,14 @@ static void tell_reset(void)
     if (reset_tells && f.n_addresses != n_started)
         for (unsigned i = 0; i < 2; i++)
             if (slots[i].key == 0)
-                slots[i] = (struct slot){ slots[i].first, 6, 0x28, false };
+                slots[i] = (struct slot){ slots[i].first, 6, 0x28, false, false };
     n_started = f.n_addresses;
 }
 
 static void fail_card(struct fake_unit *unit)
 {
-    bool has_data = unit->cdb[0] == 0x25 || moves_blocks(unit); /* READ CAPACITY */
+    bool has_data = unit->cdb[0] == SHORT_CAPACITY || unit->cdb[0] == LONG_CAPACITY ||
+                    moves_blocks(unit);
     const struct slot *s = &slots[unit->lun];
 
     tell_reset();
@@ -45,6 +49,10 @@ static void tell_card(struct fake_unit *unit)
 {
     struct slot *s = &slots[unit->lun];
 
+    if (s->large && unit->cdb[0] == SHORT_CAPACITY)
+        memset(unit->answer, 255, 4);
+    if (s->large && unit->cdb[0] == LONG_CAPACITY)
+        unit->answer[3] += 2;
     if (unit->cdb[0] != 3) /* REQUEST SENSE */
         return;
     unit->answer[2] = s->key;
@@ -56,12 +64,12 @@ static void tell_card(struct fake_unit *unit)
 /* Put in a card that begins at this block; each has another size. */
 static void put_card(unsigned slot, uint32_t first)
 {
-    slots[slot] = (struct slot){ first, 6, 0x28, false }; /* the medium may have changed */
+    slots[slot] = (struct slot){ first, 6, 0x28, false, false }; /* the medium may have changed */
 }
 
 static void take_card(unsigned slot)
 {
-    slots[slot] = (struct slot){ 0, 2, 0x3a, true }; /* there is no medium */
+    slots[slot] = (struct slot){ 0, 2, 0x3a, true, false }; /* there is no medium */
 }
 
 static void be_reader(unsigned unit, unsigned n_slots)
@@ -191,7 +199,7 @@ static void test_listed_card_stays(void)
     put_card(0, 4);
     miss_card();
     f.n_addresses = 0;
-    slots[0] = (struct slot){ 4, 2, 4, true };
+    slots[0] = (struct slot){ 4, 2, 4, true, false };
     (void)list(3);
     slots[0].key = 0;
     OK(list(LOOKS) == 0 && usb.drives[1].device.slot != 0 && f.n_addresses == 0,
@@ -199,7 +207,7 @@ static void test_listed_card_stays(void)
     take_card(0);
     (void)list(3);
     OK(read_from(&usb.devices[1]) != ERR_OK, "a card that was taken out is not read");
-    slots[0] = (struct slot){ 4, 0, 0, false };
+    slots[0] = (struct slot){ 4, 0, 0, false, false };
     OK(read_from(&usb.devices[1]) == ERR_OK, "but is read when it is put back");
     (void)list(2); /* the slot was empty, so the reader is started once more */
     n_asked = 0;
@@ -356,7 +364,7 @@ static void test_untold_third_card(void)
     n_sectors = usb.devices[0].n_sectors;
     put_card(0, 4);
     miss_card();
-    slots[0] = (struct slot){ 2, 0, 0, false };
+    slots[0] = (struct slot){ 2, 0, 0, false, false };
     (void)list(LOOKS);
     OK(usb.drives[1].device.slot != 0 && usb.devices[1].n_sectors == n_sectors + 2 && n_wrong == 0,
        "a third card in the listed card's slot is a new drive");
@@ -379,31 +387,65 @@ static void change_late(struct fake_unit *unit)
     }
 }
 
-static bool goes_late; /* the card is taken out during the next READ CAPACITY */
+static uint8_t late_command; /* the card is taken out when this command comes next; 0: it stays */
 
 static void go_late(struct fake_unit *unit)
 {
-    if (goes_late && unit->cdb[0] == 0x25) {
+    if (late_command != 0 && unit->cdb[0] == late_command) {
         take_card(0);
-        goes_late = false;
+        late_command = 0;
     }
     fail_card(unit);
 }
 
-/* The listed card is taken out between the two commands of a question; then the first is put back. */
-static void test_gone_in_question(void)
+/* The listed card is taken out between two commands of a question; then the first is put back. */
+static void test_gone_in_question(bool large, uint8_t command)
 {
     start_with_card(1);
     put_card(0, 4);
+    slots[0].large = large;
     miss_card();
     f.units[0].on_command = go_late;
-    goes_late = true;
-    OK(list(LOOKS) == 0 && !goes_late && !usb.is_told[0] && usb.drives[1].device.slot != 0,
-       "a card that is taken out during a question is not told as another");
+    late_command = command;
+    OK(list(LOOKS) == 0 && late_command == 0 && !usb.is_told[0] && usb.drives[1].device.slot != 0,
+       "a card that is taken out before command %02xh of a question is not told as another",
+       command);
     put_card(0, 0);
     (void)list(LOOKS);
     OK(usb.is_told[0] && !usb.is_told[1] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
        "and the first card is found after it");
+}
+
+/* The reader fails its question without a cause: the sense key is 0. */
+static void test_no_cause(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    slots[0] = (struct slot){ 0, 0x10, 0, true, false };
+    OK(list(LOOKS) == 0 && usb.drives[1].device.slot != 0 && n_wrong == 0,
+       "a card stays while its reader does not say what is wrong");
+}
+
+/* A card of more than 2^32 blocks is taken out before its size is known. */
+static void test_gone_at_start(void)
+{
+    clear();
+    put_drive(0, 2);
+    be_reader(0, 1);
+    slots[0].large = true;
+    f.units[0].on_command = go_late;
+    late_command = LONG_CAPACITY;
+    (void)open_all();
+    OK(late_command == 0 && usb.devices[0].error_message != NULL,
+       "a card that is taken out while its size is read has no size");
+    pull(&f.units[0]);
+    put_card(0, 0);
+    (void)list(LOOKS);
+    plug(&f.units[0]);
+    (void)list(LOOKS);
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "and the reader is used when it is plugged in again with a card");
 }
 
 /* A card is replaced during the last command of its start: of a later one, and of the first one. */
@@ -551,7 +593,10 @@ int main(void)
     test_both_in_use(false);
     test_both_in_use(true);
     test_untold_third_card();
-    test_gone_in_question();
+    test_gone_in_question(false, SHORT_CAPACITY);
+    test_gone_in_question(true, LONG_CAPACITY);
+    test_no_cause();
+    test_gone_at_start();
     test_late_change();
     test_other_slot();
     test_moved_reader();
