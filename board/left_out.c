@@ -4,22 +4,30 @@
 #include "board/machine.h"
 
 static const struct {
-    const char *name; /* after a number */
-    uint32_t most;    /* the limit to report; 0: none */
+    const char *one, *several; /* what follows a number */
+    uint32_t most;             /* the limit to report; 0: none */
 } kinds[LEFT_OUT_COUNT] = {
-    [LEFT_OUT_CORES] = { "cores", BOARD_MAX_CORES },
-    [LEFT_OUT_RAM] = { "ranges of RAM", BOARD_MAX_RAM },
-    [LEFT_OUT_FIRMWARE_RAM] = { "smaller ranges of RAM", 0 },
-    [LEFT_OUT_CUT_RAM] = { "ranges of RAM between reserved ones", 0 },
-    [LEFT_OUT_TREE] = { "device tree, too large or too deep", 0 },
-    [LEFT_OUT_DEVICES] = { "drives and cards", BOARD_MAX_BLOCK },
-    [LEFT_OUT_INTERRUPTS] = { "interrupt lines, whose devices are polled", IRQ_MAX_TAKEN },
-    [LEFT_OUT_CONTROLLERS] = { "USB controllers", 0 },
-    [LEFT_OUT_BRIDGES] = { "PCI bridges, with what is behind them", 0 },
-    [LEFT_OUT_NAMESPACES] = { "namespaces of an NVMe drive (the first is used)", 0 },
-    [LEFT_OUT_REGIONS] = { "regions of the interrupt controller, so that cores wait without interrupts",
+    [LEFT_OUT_CORES] = { "core", "cores", BOARD_MAX_CORES },
+    [LEFT_OUT_RAM] = { "range of RAM", "ranges of RAM", BOARD_MAX_RAM },
+    [LEFT_OUT_FIRMWARE_RAM] = { "smaller range of RAM", "smaller ranges of RAM", 0 },
+    [LEFT_OUT_CUT_RAM] = { "range of RAM between reserved ones",
+                           "ranges of RAM between reserved ones", 0 },
+    [LEFT_OUT_TREE] = { "device tree, too large or too deep", "device trees, too large or too deep",
+                        0 },
+    [LEFT_OUT_DEVICES] = { "drive or card", "drives and cards", BOARD_MAX_BLOCK },
+    [LEFT_OUT_INTERRUPTS] = { "interrupt line, whose device is polled",
+                              "interrupt lines, whose devices are polled", IRQ_MAX_TAKEN },
+    [LEFT_OUT_CONTROLLERS] = { "USB controller", "USB controllers", 0 },
+    [LEFT_OUT_BRIDGES] = { "PCI bridge, with what is behind it",
+                           "PCI bridges, with what is behind them", 0 },
+    [LEFT_OUT_NAMESPACES] = { "namespace of an NVMe drive (the first is used)",
+                              "namespaces of an NVMe drive (the first is used)", 0 },
+    [LEFT_OUT_REGIONS] = { "region of the interrupt controller, so that cores wait without interrupts",
+                           "regions of the interrupt controller, so that cores wait without "
+                           "interrupts",
                            0 },
-    [LEFT_OUT_TWINS] = { "ranges of RAM that are copies of other ranges", 0 },
+    [LEFT_OUT_TWINS] = { "range of RAM that is a copy of another range",
+                         "ranges of RAM that are copies of other ranges", 0 },
 };
 
 static struct left_out_state {
@@ -40,7 +48,7 @@ uint32_t left_out_number(enum left_out kind)
 
 const char *left_out_name(enum left_out kind)
 {
-    return kinds[kind].name;
+    return kinds[kind].several;
 }
 
 struct line {
@@ -66,9 +74,11 @@ static void put_number(struct line *l, uint64_t value)
 
 static void put_kind(struct line *l, unsigned kind)
 {
-    put_number(l, state.n[kind] - state.told[kind]);
+    uint32_t n = state.n[kind] - state.told[kind];
+
+    put_number(l, n);
     put(l, " ");
-    put(l, kinds[kind].name);
+    put(l, n == 1 ? kinds[kind].one : kinds[kind].several);
     if (kinds[kind].most != 0) {
         put(l, " (");
         put_number(l, kinds[kind].most);

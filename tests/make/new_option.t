@@ -25,7 +25,7 @@ OPTION(WORD_CASE, "word_case", feature, word_case, CHOICE("small large"), 0, SET
        "small or large", CONVERSATION, "letters of words",
        FLAG("--word-case", "HOW", FOR_CHAT, "small or large", "letters"))
 OPTION(WORD_SHARE, "word_share", feature, word_share, NUMBER(0, 1), 0.25, START, "a number from 0 to 1", MODEL, "share of words", NO_FLAG)
-OPTION(WORDS, "words", feature, words, FLAG(), 0, SET_PRESET, "no value, on or off", PRINTED, "counts words",
+OPTION(WORDS, "words", feature, words, FLAG(), 0, SET_PRESET, "on or off (without a value: on)", PRINTED, "counts words",
        FLAG("--words", NULL, FOR_RUN, NULL, "count words"))
 OPTION(WORD_FILE, "word_file", feature, word_file, TEXT(8), 0, START, "a name of up to 7 bytes", MODEL, "a file of words", NO_FLAG)
 OPTION(WORD_ROOM, "word_room", feature, word_room, SIZE(), 0, START, "a size", MODEL, "room for words", NO_FLAG)
@@ -150,7 +150,7 @@ says("each type is read, by a second name, too",
 says("what cannot be used is said and keeps its default",
      "refused: word_count=100 cannot be used: word_count takes a count from 1 to 99, such as word_count=7",
      "refused: word_case=larg cannot be used: word_case takes small or large", "refused: word_share=2 cannot be used: word_share takes a number from 0 to 1",
-     "refused: words=maybe cannot be used: words takes no value, on or off", "refused: word_file of 8 bytes cannot be used: word_file takes a name of up to 7 bytes",
+     "refused: words=maybe cannot be used: words takes on or off (without a value: on)", "refused: word_file of 8 bytes cannot be used: word_file takes a name of up to 7 bytes",
      "refused: word_room=0 cannot be used: word_room takes a size", "refused: word_list=nine_byte cannot be used: a list of words has up to 8 bytes",
      "refused: word19=21 cannot be used: word19 takes a count",
      "word_count=100 word_case=larg word_share=2 words=maybe word_file=12345678 word_room=0 word_list=nine_byte word19=21 = "
@@ -164,5 +164,5 @@ tap.ok(re.search(r"(?m)^set: temp, .*, word_count, word_case, words, .* or stop$
 says("the help has the flags of the command, and no others", "  -w, --word-count N     words of a reply (default 12)", "  --word-case HOW        letters")
 tap.ok("--words " not in text.split("# Boot options")[0], "/set does not know the options of another command", text)
 says("so has the page", "| `word_count` | words that a reply has | a count from 1 to 99, such as word_count=7 (default 12) | `/set`, `/preset`, [JSON](SERIAL.md), `--word-count` |",
-     "| `words` | counts words | no value, on or off | `/set`, `/preset`, `--words` |", "| `word_room` | room for words | a size |  |")
+     "| `words` | counts words | on or off (without a value: on) | `/set`, `/preset`, `--words` |", "| `word_room` | room for words | a size |  |")
 tap.done()

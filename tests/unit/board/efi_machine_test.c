@@ -79,7 +79,7 @@ static void test_memory(void)
     fw.n_map = 4;
     OK(take_memory() && took(4096ull * FAKE_MIB, 62ull * 1024),
        "Ingot takes the range above 4 GiB of 64 GiB, and not a card's memory");
-    OK(strstr(left_out, "1 smaller ranges of RAM") != NULL &&
+    OK(strstr(left_out, "1 smaller range of RAM of ") != NULL &&
            strstr(left_out, "of 2146435072 bytes") != NULL,
        "the log names what the firmware keeps below 4 GiB: %s", left_out);
     fw.map[2].n_pages = 6ull * 1024 * 1024 * FAKE_MIB / EFI_PAGE;

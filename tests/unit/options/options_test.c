@@ -241,7 +241,7 @@ static void test_malformed(void)
     OK(refused("mem=16X", "mem=16X") && refused("mem=0", "mem=0") && refused("mem=K", "mem=K"),
        "wrong sizes are refused");
     OK(refused("mem=99999999999G", "mem=9999"), "a size beyond 64 bits is refused");
-    OK(refused("ids=1", "ids=1 cannot be used: ids takes no value, on or off"),
+    OK(refused("ids=1", "ids=1 cannot be used: ids takes on or off (without a value: on)"),
        "a value for a flag is refused");
     OK(refused("stop=", "stop= cannot be used") && refused("stop", "stop alone"),
        "stop= without a text is refused, with and without the equals sign");
