@@ -134,7 +134,12 @@ static void test_wide_file(void)
                                  "0\0\r\0\n\0\xe4\0\xac\x20\x3d\xd8\0\xde",
                       big[] = "\xfe\xff\0n\0=\0"
                               "4",
-                      odd[] = "\xff\xfen\0=";
+                      odd[] = "\xff\xfen\0=",
+                      halves[] = "\xff\xfe"
+                                 "a\0\0\0\0\xde" /* NUL, and a low half alone */
+                                 "b\0\x3d\xd8"   /* a high half alone */
+                                 "c\0\0\xde"
+                                 "d";
 
     power_up_wide(little, sizeof little - 1);
     OK(reads("temp=0  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "UTF-16 becomes UTF-8: '%s'",
@@ -143,6 +148,11 @@ static void test_wide_file(void)
     OK(reads("n=4"), "so does UTF-16 with the high byte first: '%s'", machine.args);
     power_up_wide(odd, sizeof odd - 1);
     OK(reads("n"), "a half unit at the end is dropped: '%s'", machine.args);
+    power_up_wide(halves, sizeof halves);
+    OK(reads("a\xed\xb8\x80"
+             "bc\xed\xb8\x80"
+             "d"),
+       "halves of a pair that stand alone make no pair: '%s'", machine.args);
     power_up_wide(little, 2);
     OK(reads(""), "a mark alone gives no option");
     power_up_wide("n=4\0 ids", 8);

@@ -115,6 +115,7 @@ int main(void)
     check_messages(" hm[T]\n fed ", " hm[T]\n fed ", "an earlier reply stays as it was sent");
     use_template(strings, INGOT_CHAT_TRIM_REPLY | INGOT_CHAT_DROPS_WRITTEN);
     check_messages(" hm[T]\n fed ", "fed", "thoughts and white space are gone");
+    check_messages("hm[T]", "", "a reply of nothing but thoughts is empty");
     strings[INGOT_CHAT_THINK_END] = NULL;
     use_template(strings, INGOT_CHAT_SYSTEM_IN_USER | INGOT_CHAT_SYSTEM_LAST);
     start_over(REPLY);

@@ -154,6 +154,32 @@ static void check_removed(const char *jinja, const struct template_case *like, c
     check_text(out, wanted, like->form, "white space and thoughts that it removes");
 }
 
+/* Templates that remove white space at one end of a reply, or keep its thoughts: the reply stays,
+ * because no flag says one end. */
+static void test_kept_replies(void)
+{
+    static const char *const contents[] = {
+        "{{ m.content.lstrip() if m.role == 'assistant' else m.content }}",
+        "{{ m.content.rstrip() if m.role == 'assistant' else m.content }}",
+        "{{ m.content }}",
+    };
+    static const char *const opens[] = { "", "", "<think>\n" };
+
+    for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
+        char jinja[MOST], wanted[MOST];
+
+        snprintf(jinja, sizeof jinja,
+                 "{%% for m in messages %%}<|im_start|>{{ m.role }}\n%s<|im_end|>\n{%% endfor %%}"
+                 "{%% if add_generation_prompt %%}<|im_start|>assistant\n%s{%% endif %%}",
+                 contents[i], opens[i]);
+        snprintf(wanted, sizeof wanted, "%s%s%s",
+                 IM_SYSTEM("\n Be kind.\n") "<|im_start|>user\n" WIDE "\x1fHi" NBSP
+                                            "\n<|im_end|>\n<|im_start|>assistant\n",
+                 opens[i], " <think>\nhm\n</think>\n\n" WIDE "Hello!\r\n");
+        check_removed(jinja, &template_cases[0], wanted);
+    }
+}
+
 static void test_removed(void)
 {
     const struct template_case *chatml = &template_cases[0], *qwen3 = &template_cases[5];
@@ -317,6 +343,7 @@ int main(void)
     test_bad();
     test_prompts();
     test_removed();
+    test_kept_replies();
     test_jinja();
     test_damaged();
     free(tokenizer);

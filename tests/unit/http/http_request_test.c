@@ -105,6 +105,10 @@ static void check_good(void)
           "\r\n\r\nGET /%C3%A9/x HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
           "GET / HTTP/1.1\r\n" HOST "Connection: foo, Close\r\n\r\n",
           "GET /\xc3\xa9/x [] closes\nGET / [] keeps\nGET / [] closes\n" },
+        { "a body that is not compressed may say so",
+          "POST /a HTTP/1.1\r\n" HOST
+          "Content-Encoding: Identity\r\nContent-Length: 5\r\n\r\nhello",
+          "POST /a [hello] keeps\n" },
         { "an upgrade that nobody wants is a request as others",
           "POST /a HTTP/1.1\r\n" HOST
           "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n"

@@ -95,6 +95,19 @@ static void check_claim(void)
        "the board chooses %s after the second claim", address());
 }
 
+/* A computer asks for the board's address by ARP, as from this sender. */
+static bool is_trouble(const uint8_t mac[6], const uint8_t ip[4])
+{
+    uint8_t arp[28] = { 0, 1, 8, 0, 6, 4, 0, 1 };
+
+    memcpy(arp + 8, mac, 6);
+    memcpy(arp + 14, ip, 4);
+    memcpy(arp + 24, rig_board_ip, 4);
+    rig_frame(0x806, arp, sizeof arp);
+    rig_wait(10);
+    return net_trouble(rig.net) != NULL;
+}
+
 /* A lease of less than 90 seconds is renewed, too. */
 static void check_short_lease(uint32_t lease)
 {
@@ -111,6 +124,7 @@ static void check_short_lease(uint32_t lease)
 
 int main(void)
 {
+    static const uint8_t nobody[4] = { 0 };
     struct net_figures first, last;
 
     rig.owns = owns;
@@ -118,6 +132,9 @@ int main(void)
     dhcp.silent = true;
     dhcp.lease = LEASE;
     OK(rig_open("dhcp", NULL) == NULL, "a board asks for an address");
+    rig_wait(SECOND);
+    OK(address()[0] == '\0' && !is_trouble(rig_peer_mac, nobody),
+       "a board without an address has no quarrel with a computer without one");
     OK(becomes(is_own_choice, 120), "the board chooses %s if nobody answers", address());
     check_claim();
     dhcp.silent = false;
@@ -145,6 +162,9 @@ int main(void)
     OK(becomes(is_leased, 240) && answers(3), "the board takes the address when it is free");
     rig_wait(LEASE * SECOND);
     OK(net_trouble(rig.net) == NULL, "nothing is wrong any more");
+    OK(!is_trouble(rig_board_mac, rig_board_ip),
+       "the return of the own frame is not taken for a computer");
+    OK(is_trouble(rig_peer_mac, rig_board_ip), "another computer with its address is reported");
     check_short_lease(60);
     check_short_lease(30);
     net_figures(rig.net, &last);

@@ -32,6 +32,8 @@ static void test_byte_order_mark(void)
     OK(parse("vc_mem.mem_size=0x40000000  \xef\xbb\xbfn=5") == ERR_OK && said[0] == '\0' &&
            o.reply.n == 5,
        "also after the firmware's own words: %s", said);
+    OK(parse("\xef\xbb\xbf\r\n n=6") == ERR_OK && said[0] == '\0' && o.reply.n == 6,
+       "also in front of an empty line: %s", said);
     OK(parse("prompt=\"\xef\xbb\xbf\"") == ERR_OK && o.reply.prompt_bytes == 3,
        "in a text it stays");
 }

@@ -400,6 +400,7 @@ static void test_silence(void)
         long good; /* sectors that are read before the fault */
     } cases[] = { { "an MBR", 0x0c, 0 },
                   { "a partition", 0x0c, FAT32_BUFFER_SECTORS },
+                  { "a logical partition's table", 0x05, FAT32_BUFFER_SECTORS },
                   { "a GPT", 0xee, FAT32_BUFFER_SECTORS } };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -231,9 +231,17 @@ static void put_logical(uint32_t where, uint8_t type, uint32_t first, uint32_t n
     at[511] = 0xaa;
 }
 
+static unsigned count_partitions(void)
+{
+    struct partitions found;
+
+    return partitions_find(&fs, &found) == ERR_OK ? found.n : 0;
+}
+
 static void test_logical(void)
 {
     static const uint8_t types[] = { 0x05, 0x0f, 0x85 };
+    unsigned n;
 
     for (size_t i = 0; i < sizeof types; i++) {
         make_disk();
@@ -250,7 +258,12 @@ static void test_logical(void)
     OK(mount() == ERR_OK && fs.end_sector == START + VOLUME_SECTORS,
        "it does not reach over the next table");
     put_logical(28, 0x0c, START - 28, 0, 16);
-    OK(mount() == ERR_OK && fs.sealed != NULL, "tables in a circle end, and no length is noticed");
+    n = 0;
+    OK(mount() == ERR_OK && fs.sealed != NULL && (n = count_partitions()) == 4,
+       "tables in a circle end, and no length is noticed: %u partitions", n);
+    put_logical(12, 0x83, 0, 4, 16);
+    OK(mount() == ERR_OK && (n = count_partitions()) == 3,
+       "a partition that begins at its own table is none: %u partitions", n);
     put_logical(12, 0x83, 2, 4, DISK_SECTORS);
     OK(mount() == ERR_NO_FILESYSTEM && why_has("0x85"), "a table beyond the disk: %s", fs.why);
     put_logical(12, 0x83, 2, 4, 16);
