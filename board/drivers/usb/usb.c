@@ -244,9 +244,14 @@ static struct block_device *refuse(struct usb *u, const char *name, const char *
 static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block_device **out)
 {
     struct usb_storage *s = &u->drives[drive];
+    bool was_here = s->is_here;
     enum err e = usb_storage_take_again(s, place, place);
     bool is_its_own = s->place == place, has_files = u->devices[drive].in_use;
 
+    /* The drive's own port was tried first. A drive without open files does not begin to count as
+     * there because the device at that port is refused. */
+    if (e != ERR_OK && s->device.place != place && !has_files)
+        s->is_here = s->is_here && was_here;
     /* Nothing was tried here: the drive was taken or refused at its own port, or no command is
      * obeyed. */
     if (e == ERR_OK || s->device.place != place)

@@ -31,7 +31,7 @@ static enum err miss(struct usb_storage *s, const char *why)
     return ERR_REMOVED;
 }
 
-static bool spins_up(unsigned key, unsigned code)
+bool usb_storage_spins_up(unsigned key, unsigned code)
 {
     return key == KEY_NOT_READY &&
            (code == NOT_READY || code == BECOMING_READY || code == WANTS_START);
@@ -65,12 +65,13 @@ static enum err wait_ready(struct usb_storage *s)
             return refuse(s, "the USB drive does not answer as it should: use another");
         if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
             return miss(s, "the USB reader is empty: put a card in and plug the reader in again");
-        if (xhci_is_over(s->host, spins_up(key, code) ? &late : &soon))
+        if (xhci_is_over(s->host, usb_storage_spins_up(key, code) ? &late : &soon))
             return refuse(s, "the USB drive does not become ready: plug it in again");
         /* Only wait for a disk that starts by itself. */
-        if (!started && spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
+        if (!started && usb_storage_spins_up(key, code) && code != BECOMING_READY &&
+            !start_motor(s))
             return refuse(s, "the USB drive does not answer as it should: use another");
-        started = started || spins_up(key, code);
+        started = started || usb_storage_spins_up(key, code);
         xhci_pause(s->host, ASK_MS);
     }
     return o == USB_GOOD ? ERR_OK
@@ -80,17 +81,18 @@ static enum err wait_ready(struct usb_storage *s)
 /* Run a command again, because a drive that has just been connected may fail its first commands. A
  * complete answer shows whether its residue is right; Linux's usb-storage has this rule for INQUIRY
  * and READ CAPACITY (10). A drive may pad its answer to READ CAPACITY (16), and the residue tells
- * how much (BOT 1.0, 6.7.2). *key: the sense key of the last error. */
+ * how much (BOT 1.0, 6.7.2). *gone: a try found the medium missing, not ready or changed. */
 static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
-                                  uint32_t bytes, unsigned *key)
+                                  uint32_t bytes, bool *gone)
 {
-    unsigned code;
+    unsigned key, code;
 
-    *key = 0;
+    *gone = false;
     for (unsigned i = 0; i < INQUIRY_TRIES; i++) {
         if (usb_storage_run(s, cdb, cdb_bytes, bytes) != USB_FAILED)
             break;
-        *key = usb_storage_sense(s, &code);
+        key = usb_storage_sense(s, &code);
+        *gone |= key == KEY_NOT_READY || (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED);
         if (s->outcome == USB_BROKEN)
             break;
         s->outcome = USB_FAILED;
@@ -106,18 +108,17 @@ static enum err read_size(struct usb_storage *s)
                          long_one[16] = { LONG_CAPACITY, 0x10, [13] = 32 };
     uint32_t block = 0;
     uint64_t n = 0;
-    unsigned key;
+    bool gone;
 
     s->block_sectors = 1;
-    if (run_again(s, short_one, sizeof short_one, 8, &key) == USB_GOOD)
+    if (run_again(s, short_one, sizeof short_one, 8, &gone) == USB_GOOD)
         n = usb_read_capacity_10(s->answer, &block);
     /* The last block is FFFFFFFFh: the number does not fit into the short answer. */
-    if (n == 1ull << 32 && run_again(s, long_one, sizeof long_one, 32, &key) == USB_GOOD)
+    if (n == 1ull << 32 && run_again(s, long_one, sizeof long_one, 32, &gone) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
     /* A drive that refuses the long command has exactly 2^32 blocks, as in Linux. One that falls
-     * silent, and one whose card was taken out in between, have not told their size. */
-    if (n == 0 || s->outcome == USB_BROKEN ||
-        (s->outcome == USB_FAILED && (key == KEY_NOT_READY || key == KEY_ATTENTION)))
+     * silent, and one whose card was taken out or changed in between, have not told their size. */
+    if (n == 0 || s->outcome == USB_BROKEN || (s->outcome == USB_FAILED && gone))
         return refuse(s, "the USB drive does not report its size: use another drive");
     if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
         return refuse(s,
@@ -130,10 +131,10 @@ static enum err read_size(struct usb_storage *s)
 static enum err learn_unit(struct usb_storage *s)
 {
     static const uint8_t inquiry[6] = { 0x12, 0, 0, 0, INQUIRY_BYTES, 0 };
-    unsigned key;
+    bool gone;
     enum err e;
 
-    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES, &key) != USB_GOOD ||
+    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES, &gone) != USB_GOOD ||
         !usb_is_disk(s->answer))
         return refuse(s, "the USB device is not a disk: use a drive");
     e = wait_ready(s);

@@ -151,6 +151,12 @@ static enum err advance(struct usb_storage *s)
      * removable drive Linux does no more I/O either (06/28: scsi_io_completion; 02/3A: sd.c). */
     if (has_lost_medium(key, code))
         return stop_all(s, ERR_IO);
+    /* The disk has stopped by itself, as some do after minutes without a read (Linux sets
+     * allow_restart for all USB disks). The next start also starts its motor. */
+    if (usb_storage_spins_up(key, code))
+        return stop_all(s, ERR_IO);
+    if (key == KEY_RECOVERED && (is_whole || s->flushing))
+        status = ERR_OK; /* the command has succeeded */
     if (key == KEY_ILLEGAL && s->flushing)
         status = ERR_OK; /* the drive has no cache to flush */
     /* Some bridges fail on long commands: the file layer's next try uses short ones. */

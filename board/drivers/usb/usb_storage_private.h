@@ -6,6 +6,7 @@
 #include "board/drivers/usb/usb_storage.h"
 
 enum { /* sense keys and codes: SPC-4, 4.5.6 */
+       KEY_RECOVERED = 1,
        KEY_NOT_READY = 2,
        KEY_ILLEGAL = 5,
        KEY_ATTENTION = 6,
@@ -26,6 +27,9 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
 
 /* Ask why the last command failed, which also clears the reason: the sense key and *code. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
+
+/* True if a disk with this sense starts to spin by itself, or after a command. */
+bool usb_storage_spins_up(unsigned key, unsigned code);
 
 /* Find the unit and the size of a drive that is addressed and configured, and whether it refuses
  * writes. Most errors set s->why. ERR_IO with s->no_modes: start the drive again, without the

@@ -387,15 +387,88 @@ static void change_late(struct fake_unit *unit)
     }
 }
 
-static uint8_t late_command; /* the card is taken out when this command comes next; 0: it stays */
+static uint8_t late_command;   /* the card is taken out when this command comes next; 0: it stays */
+static bool is_replaced;       /* another card is put in at once */
+static bool refuses_long_size; /* the reader does not know READ CAPACITY (16) */
 
 static void go_late(struct fake_unit *unit)
 {
+    struct slot *s = &slots[unit->lun];
+
     if (late_command != 0 && unit->cdb[0] == late_command) {
-        take_card(0);
+        if (is_replaced)
+            put_card(0, 2);
+        else
+            take_card(0);
         late_command = 0;
     }
+    if (refuses_long_size && unit->cdb[0] == LONG_CAPACITY && s->key == 0) {
+        s->key = 5;
+        s->code = 0x20;
+    }
     fail_card(unit);
+}
+
+/* A card of 2^32 blocks, in a reader that does not know READ CAPACITY (16), is replaced while its
+ * size is read: by a question, or at a start. */
+static void test_replaced_in_question(bool at_start)
+{
+    unsigned new = at_start ? 0 : 2; /* the slot of a drive without open files, if there is one */
+    uint64_t n_sectors;
+
+    start_with_card(1);
+    n_sectors = usb.devices[0].n_sectors;
+    f.units[0].on_command = go_late;
+    refuses_long_size = is_replaced = true;
+    put_card(0, 4);
+    slots[0].large = true;
+    miss_card();
+    OK(usb.drives[1].device.slot != 0 && usb.devices[1].n_sectors == 1ull << 32,
+       "a drive that refuses READ CAPACITY (16) has 2^32 blocks");
+    usb.devices[1].in_use = true;
+    usb.devices[0].in_use = !at_start; /* only a reader of a missing card is asked */
+    if (at_start) {
+        slots[0] = (struct slot){ 4, 6, 0x28, false,
+                                  true }; /* the next request releases the card */
+        (void)read_from(&usb.devices[1]);
+    }
+    late_command = LONG_CAPACITY;
+    if (at_start) {
+        OK(read_from(&usb.devices[1]) != ERR_OK && late_command == 0,
+           "a card that is put in while the size is read at a start is not read as the first");
+        (void)read_from(&usb.devices[1]);
+    }
+    (void)list(LOOKS);
+    OK(late_command == 0 && usb.drives[new].device.slot != 0 &&
+           usb.devices[new].n_sectors == n_sectors + 2 && n_wrong == 0,
+       "it is a new drive");
+    refuses_long_size = is_replaced = false;
+}
+
+/* The first card has open files. It is put back and taken out again, which a request finds. Then a
+ * stick comes: the other card does not count as there because its reader is. */
+static void test_stick_beside_empty_reader(bool is_full)
+{
+    unsigned stick = is_full ? 1 : 2, other = is_full ? 2 : 1;
+
+    start_with_card(1);
+    if (is_full) { /* three drives are known */
+        put_drive(1, 4);
+        (void)list(2 * LOOKS);
+    }
+    change_card(4, AT_ONCE);
+    miss_card();
+    change_card(0, AT_ONCE);
+    ask_in_vain(other);
+    (void)list(LOOKS);
+    take_card(0);
+    miss_card();
+    put_drive(2, 5);
+    (void)list(4 * LOOKS);
+    OK(!usb.is_told[other] || usb.drives[other].port == 5,
+       "a card that is not there is not told when a stick comes");
+    OK(unit_read(&usb.devices[is_full ? other : stick]) == 2 && n_wrong == 0, "the stick is read%s",
+       is_full ? " in the slot of that card" : "");
 }
 
 /* The listed card is taken out between two commands of a question; then the first is put back. */
@@ -595,6 +668,10 @@ int main(void)
     test_untold_third_card();
     test_gone_in_question(false, SHORT_CAPACITY);
     test_gone_in_question(true, LONG_CAPACITY);
+    test_replaced_in_question(false);
+    test_replaced_in_question(true);
+    test_stick_beside_empty_reader(false);
+    test_stick_beside_empty_reader(true);
     test_no_cause();
     test_gone_at_start();
     test_late_change();

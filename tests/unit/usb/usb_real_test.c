@@ -319,6 +319,10 @@ static void disk_command(struct fake_unit *u)
     if (motor.started == 0 && !motor.waits_for_start)
         motor.started = f.now;
     u->failed = u->cdb[0] == TEST_READY && !turns();
+    if (moves_blocks(u)) {
+        u->fault = STALLED;
+        u->times = !turns();
+    }
 }
 
 static void disk_answer(struct fake_unit *u)
@@ -350,6 +354,13 @@ static void test_disks(void)
     OK(opens_disk(15000, false), "a disk that spins up for 15 s by itself is read");
     OK(!opens_disk(40000, true) && found[0]->error_message != NULL,
        "a disk that never spins up has an error message");
+    for (unsigned spins = 0; spins < 2; spins++) {
+        (void)opens_disk(8000, true);
+        motor.started = spins ? f.now : 0; /* it has stopped, and somebody may have woken it */
+        OK(!reads(found[0], 0) && reads(found[0], 0) && n_wrong == 0,
+           "a disk that has stopped by itself%s is started by the second request",
+           spins ? " and spins up again" : "");
+    }
 }
 
 /* ---- what drives answer ---- */

@@ -232,6 +232,29 @@ static void test_hidden_rest(void)
     OK(reads(5, 1) && n_wrong == 0, "the next read is right");
 }
 
+static void tell_recovery(struct fake_unit *unit)
+{
+    if (unit->cdb[0] == 3) { /* REQUEST SENSE: 01/17/01 */
+        unit->answer[2] = 1;
+        unit->answer[12] = 0x17;
+        unit->answer[13] = 1;
+    }
+}
+
+/* A disk that reports that it recovered data has moved all of them (SPC-4, RECOVERED ERROR). */
+static void test_recovered(void)
+{
+    (void)open_drive();
+    u->recovers = true;
+    u->on_answer = tell_recovery;
+    OK(reads(5, 9), "data that the disk recovered are read");
+    memset(buffer, 0x5a, 512);
+    OK(move(7, 1, true) == ERR_OK && u->disk[7 * 512] == 0x5a && n_wrong == 0, "and are written");
+    u->fault = SHORT;
+    u->times = 1;
+    OK(move(5, 9, false) == ERR_IO, "but not if some are missing");
+}
+
 static void never_answer_inquiry(struct fake_unit *unit)
 {
     unit->times = unit->cdb[0] == 0x12;
@@ -377,6 +400,7 @@ int main(void)
     test_far();
     test_padded();
     test_hidden_rest();
+    test_recovered();
     test_slow();
     test_card();
     test_pulled();

@@ -85,7 +85,8 @@ struct fake_unit {
     bool has_command, writes, failed, halted_in, halted_out;
     bool ended; /* it gives no more data */
     bool status_stalled;
-    bool skips; /* bytes left of a transfer that ended short (4.10.1.1) */
+    bool recovers; /* its reads and writes fail after they have moved all data */
+    bool skips;    /* bytes left of a transfer that ended short (4.10.1.1) */
     enum fault fault;
     unsigned times;       /* number of reads that fail so */
     bool of_any;          /* of other commands, too */
@@ -217,7 +218,7 @@ static inline void send_status(struct fake_unit *u, uint8_t *out)
         out[4 + i] = (uint8_t)((is_faulty(u, OTHER_TAG) ? u->tag + 1 : u->tag) >> 8 * i);
         out[8 + i] = (uint8_t)((u->wanted - u->moved + u->wrong_residue) >> 8 * i);
     }
-    out[12] = is_faulty(u, OUT_OF_STEP) ? 2 : u->failed;
+    out[12] = is_faulty(u, OUT_OF_STEP) ? 2 : u->failed || (u->recovers && moves_blocks(u));
     if (may_fail(u))
         u->times -= u->times != 0;
     u->has_command = false;
