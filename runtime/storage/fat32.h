@@ -103,9 +103,6 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
 /* Compare names as strcmp does. Case counts only if the names differ in nothing else. */
 int fat32_compare_names(const char *a, const char *b);
 
-/* Find model number `index` in sorted order. ERR_NOT_FOUND: there are fewer models. */
-enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out);
-
 /* Find a model by its name in models/, with or without ".ingot" and ignoring case, or by a path
  * with a '/'. ERR_NOT_FOUND: fs->why says which path was looked up. */
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out);

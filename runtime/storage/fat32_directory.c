@@ -450,18 +450,6 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
     return found ? ERR_OK : fat32_at_end(&dir);
 }
 
-enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out)
-{
-    char after[FAT32_NAME_BYTES] = "";
-    enum err e = ERR_OK;
-
-    for (unsigned i = 0; e == ERR_OK && i <= index; i++) {
-        e = fat32_image_after(fs, "models", after, out);
-        memcpy(after, out->name, e == ERR_OK ? sizeof after : 0);
-    }
-    return e;
-}
-
 enum err fat32_count_models(struct fat32 *fs, unsigned *out)
 {
     struct fat32_directory dir;

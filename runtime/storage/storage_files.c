@@ -53,18 +53,15 @@ static unsigned count_mounted(struct storage *s)
 static enum err visit_models(struct storage *s, const char *place, storage_visit_fn *visit,
                              void *context)
 {
-    char name[FAT32_NAME_BYTES + sizeof "nvme:"];
-    unsigned n = 0;
-    enum err e = fat32_count_models(&s->fs, &n);
+    char name[FAT32_NAME_BYTES + sizeof "nvme:"], after[FAT32_NAME_BYTES] = "";
+    enum err e;
 
-    for (unsigned i = 0; e == ERR_OK && i < n; i++) {
-        e = fat32_get_model(&s->fs, i, &s->entry);
-        if (e == ERR_OK) {
-            format_text(name, sizeof name, "%s%s", place, s->entry.name);
-            visit(context, name, s->entry.bytes);
-        }
+    while ((e = fat32_image_after(&s->fs, "models", after, &s->entry)) == ERR_OK) {
+        memcpy(after, s->entry.name, sizeof after);
+        format_text(name, sizeof name, "%s%s", place, after);
+        visit(context, name, s->entry.bytes);
     }
-    return e;
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context)

@@ -53,12 +53,13 @@ static const struct file_mark *look_at(struct storage *s, const struct file *f)
 
 static void log_models(struct storage *s, unsigned n)
 {
-    char size[FORMAT_NUMBER_BYTES];
+    char size[FORMAT_NUMBER_BYTES], after[FAT32_NAME_BYTES] = "";
 
-    for (unsigned i = 0; i < n && n > 1 && i < LOGGED_MODELS; i++) {
-        if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
-            storage_say(s, "  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
-        }
+    for (unsigned i = 0; n > 1 && i < LOGGED_MODELS &&
+                         fat32_image_after(&s->fs, "models", after, &s->entry) == ERR_OK;
+         i++) {
+        memcpy(after, s->entry.name, sizeof after);
+        storage_say(s, "  models/%.80s, %s", after, format_bytes(size, s->entry.bytes));
     }
     if (n > LOGGED_MODELS) {
         storage_say(s, "  and %u more: /models lists them", n - LOGGED_MODELS);
@@ -125,7 +126,7 @@ static bool name_others(struct storage *s, const char *folder)
 static enum err none_is(struct storage *s, const struct file_mark *kind,
                         const struct file_table *table, struct file *out)
 {
-    enum err e = fat32_get_model(&s->fs, 0, &s->entry);
+    enum err e = fat32_image_after(&s->fs, "models", "", &s->entry);
 
     if (e == ERR_OK && kind != &unknown) {
         return storage_fail(s, ERR_BAD_MAGIC, "models/%.80s is %s: %s", s->entry.name, kind->what,

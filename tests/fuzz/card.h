@@ -110,6 +110,7 @@ static void read_card(const uint8_t *data, size_t size, bool writes)
                                 .poll = card_poll,
                                 .driver = bytes.to };
     struct fat32_entry entry;
+    char after[FAT32_NAME_BYTES] = "";
     unsigned n = 0;
 
     if (fat32_mount(&work.fs, &dev, NULL) != ERR_OK) {
@@ -118,9 +119,10 @@ static void read_card(const uint8_t *data, size_t size, bool writes)
         return;
     }
     (void)fat32_count_models(&work.fs, &n);
-    for (unsigned i = 0; i < n && i < 8; i++) {
-        if (fat32_get_model(&work.fs, i, &entry) == ERR_OK)
-            read_file(&entry, dev.n_sectors);
+    for (unsigned i = 0; i < 8 && fat32_image_after(&work.fs, "models", after, &entry) == ERR_OK;
+         i++) {
+        memcpy(after, entry.name, sizeof after);
+        read_file(&entry, dev.n_sectors);
     }
     read_model("größe 模型 with a LONG name", dev.n_sectors);
     read_model("models/SMALL", dev.n_sectors);

@@ -100,8 +100,8 @@ static void check_disk(const char *name, uint32_t block, unsigned pieces)
     OK(open_model("empty") == ERR_OK && file.bytes == 0, "an empty file opens");
     OK(open_model("nothing") == ERR_NOT_FOUND && open_model("") == ERR_NOT_FOUND,
        "a model that does not exist is reported: %s", fs.why);
-    OK(fat32_get_model(&fs, 41, &entry) == ERR_OK && strcmp(entry.name, "n9.ingot") == 0 &&
-           fat32_get_model(&fs, 42, &entry) == ERR_NOT_FOUND,
+    OK(get_model(41, &entry) == ERR_OK && strcmp(entry.name, "n9.ingot") == 0 &&
+           get_model(42, &entry) == ERR_NOT_FOUND,
        "the last file by name is found");
 }
 

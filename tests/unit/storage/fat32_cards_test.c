@@ -85,8 +85,7 @@ static void check_card(const char *image, unsigned models, unsigned pieces)
         OK(fat32_find_model(&fs, "nothing", &entry) == ERR_NOT_FOUND,
            "a model that does not exist is reported: %s", fs.why);
         OK(fat32_find_model(&fs, "", &entry) == ERR_NOT_FOUND, "an empty name is not found");
-        OK(fat32_get_model(&fs, models - 1, &entry) == ERR_OK &&
-               fat32_get_model(&fs, models, &entry) == ERR_NOT_FOUND,
+        OK(get_model(models - 1, &entry) == ERR_OK && get_model(models, &entry) == ERR_NOT_FOUND,
            "the last model is found: %s", entry.name);
         OK(fat32_find_model(&fs, "empty.ingot", &entry) == ERR_OK && entry.bytes == 0 &&
                fat32_open_file(&fs, &entry, &table, &file) == ERR_OK,

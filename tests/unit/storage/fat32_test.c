@@ -376,7 +376,7 @@ static void test_folders(void)
     unsigned models = 9;
     OK(fat32_count_models(&fs, &models) == ERR_OK && models == 0,
        "there is no model without a folder models");
-    OK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"),
+    OK(get_model(0, &entry) == ERR_NOT_FOUND && why_has("models"),
        "a card without the folder models is reported: %s", fs.why);
 }
 

@@ -92,13 +92,10 @@ static void test_others(void)
        "so is one of a Hugging Face folder: %s", storage.error_message);
 }
 
-/* A folder of thousands of files that are not models; each step to the next name reads all of
- * it. */
-static void test_many(void)
+/* Add n files to models/, which are not models. */
+static void put_many(unsigned n)
 {
-    start_over();
-    attach(&card.dev);
-    for (unsigned i = 0; i < 7000; i++) {
+    for (unsigned i = 0; i < n; i++) {
         uint16_t name[11] = { 0 };
         char text[16];
 
@@ -111,9 +108,49 @@ static void test_many(void)
     }
     volume_link(300, VOLUME_END);
     put_le(volume_cluster(2) + 32 + 26, 9001, 2); /* the root goes on after models/ */
+}
+
+/* A folder of thousands of files that are not models; each step to the next name reads all of
+ * it. */
+static void test_many(void)
+{
+    start_over();
+    attach(&card.dev);
+    put_many(7000);
     OK(find("") == ERR_OK && card.n_reads < 60000 && logged("ignored", "ingot pack"),
        "the first model is opened after %u reads among thousands of other files: %s", card.n_reads,
        storage.error_message);
+}
+
+static unsigned n_listed;
+static bool is_sorted;
+
+static void list_one(void *context, const char *name, uint64_t bytes)
+{
+    static char before[FAT32_NAME_BYTES];
+
+    (void)context;
+    (void)bytes;
+    is_sorted = (n_listed == 0 || is_sorted) &&
+                (n_listed == 0 || fat32_compare_names(before, name) < 0);
+    snprintf(before, sizeof before, "%s", name);
+    n_listed++;
+}
+
+/* A list reads the folder once for each name, and not once for each pair of names. */
+static void test_list(void)
+{
+    unsigned before;
+
+    start_over();
+    attach(&card.dev);
+    put_many(400); /* models/ begins at the sixth, and has 76 sectors */
+    OK(find("") == ERR_OK, "a card with hundreds of models opens: %s", storage.error_message);
+    before = card.n_reads;
+    n_listed = 0;
+    OK(storage_list_models(&storage, list_one, NULL) == ERR_OK && n_listed == 395 && is_sorted,
+       "a list of hundreds of models is complete and sorted: %u", n_listed);
+    OK(card.n_reads - before < 410 * 100, "the list takes %u reads", card.n_reads - before);
 }
 
 int main(void)
@@ -121,5 +158,6 @@ int main(void)
     test_first();
     test_others();
     test_many();
+    test_list();
     return tap_done();
 }
