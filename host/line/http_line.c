@@ -14,6 +14,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "host/line/http_request.h"
+
 enum {
     LINES_BYTES = 65536, /* bytes of lines that wait until the running line is answered */
     ANSWER_BYTES = 4096, /* bytes of a head, or of events that are read at once */
@@ -34,9 +36,8 @@ struct http_line {
     int http;                /* connection for the running line; -1: none */
     char head[ANSWER_BYTES]; /* (n_head) the answer's head, until it is complete */
     size_t n_head;
-    int status;      /* status of the answer, once its head is complete */
-    bool ends_clean; /* the latest event was `done`, or an answer to ENQUIRY */
-    char tail[64];   /* (n_tail) the start of the latest event */
+    int status;    /* status of the answer, once its head is complete */
+    char tail[64]; /* (n_tail) the start of the latest event */
     size_t n_tail;
 };
 
@@ -105,21 +106,6 @@ static int connect_to(const struct http_line *h)
     return fd;
 }
 
-static bool put_all(int fd, const char *bytes, size_t n)
-{
-    while (n != 0) {
-        struct pollfd p = { .fd = fd, .events = POLLOUT };
-        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
-
-        if (sent < 0 && (errno != EAGAIN || poll(&p, 1, ASK_MS) != 1)) {
-            return false;
-        }
-        bytes += sent > 0 ? sent : 0;
-        n -= sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
-}
-
 /* Post a line with HTTP/1.0, so that events are not chunked, and the connection ends after them. */
 static bool post(struct http_line *h, const char *line, size_t n)
 {
@@ -135,8 +121,8 @@ static bool post(struct http_line *h, const char *line, size_t n)
     h->http = connect_to(h);
     h->n_head = h->n_tail = 0;
     h->status = 0;
-    h->ends_clean = n == 1 && line[0] == ENQUIRY;
-    if (h->http >= 0 && put_all(h->http, head, (size_t)bytes) && put_all(h->http, line, n)) {
+    if (h->http >= 0 && http_put_all(h->http, head, (size_t)bytes) &&
+        http_put_all(h->http, line, n)) {
         return true;
     }
     if (h->http >= 0) {
@@ -148,47 +134,27 @@ static bool post(struct http_line *h, const char *line, size_t n)
 
 /* ---- events ---- */
 
-/* Note the start of the latest event, which tells whether the answer is complete. */
-static void note(struct http_line *h, const char *bytes, size_t n)
+/* Return true if bytes[0, n) complete the event `done`. Keeps the start of the latest event. */
+static bool end_with_done(struct http_line *h, const char *bytes, size_t n)
 {
     static const char done[] = "{\"event\":\"done\"";
+    bool ended = false;
 
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] == '\n') {
-            h->ends_clean |= h->n_tail >= sizeof done - 1 &&
-                             memcmp(h->tail, done, sizeof done - 1) == 0;
+            ended |= h->n_tail >= sizeof done - 1 && memcmp(h->tail, done, sizeof done - 1) == 0;
             h->n_tail = 0;
         } else if (h->n_tail < sizeof h->tail) {
             h->tail[h->n_tail++] = bytes[i];
         }
     }
+    return ended;
 }
 
-/* Answer the running request in place of the board: send the event `error` with this text, unless
- * it is NULL, then the event `done` with this reason. */
+/* Answer the running request in place of the board. */
 static bool end_request(struct http_line *h, const char *name, const char *text, const char *reason)
 {
-    cJSON *request = cJSON_ParseWithLength(h->lines, h->at_work);
-    cJSON *id = cJSON_GetObjectItemCaseSensitive(request, "id");
-    char *shown = id != NULL ? cJSON_PrintUnformatted(id) : NULL;
-    cJSON *said = cJSON_CreateString(text != NULL ? text : "");
-    char *quoted = cJSON_PrintUnformatted(said), out[1024];
-    int n = 0;
-
-    if (text != NULL) {
-        n = snprintf(out, sizeof out,
-                     "\n{\"event\":\"error\"%s%.64s,\"name\":\"%s\",\"text\":%.500s}\n",
-                     shown != NULL ? ",\"id\":" : "", shown != NULL ? shown : "", name,
-                     quoted != NULL ? quoted : "\"\"");
-    }
-    n += snprintf(out + n, sizeof out - (size_t)n,
-                  "\n{\"event\":\"done\"%s%.64s,\"reason\":\"%s\"}\n",
-                  shown != NULL ? ",\"id\":" : "", shown != NULL ? shown : "", reason);
-    cJSON_free(shown);
-    cJSON_free(quoted);
-    cJSON_Delete(said);
-    cJSON_Delete(request);
-    return put_all(h->pair, out, (size_t)n);
+    return http_request_end(h->pair, h->lines, h->at_work, name, text, reason);
 }
 
 /* Drop the running line, because it was answered. */
@@ -217,7 +183,12 @@ static bool end_refused(struct http_line *h, const char *body)
     return good;
 }
 
-/* End the answer, because the connection has ended. Returns false if the board is gone. */
+static bool is_enquiry(const struct http_line *h)
+{
+    return h->at_work != 0 && h->lines[0] == ENQUIRY;
+}
+
+/* End the answer, because the connection has ended before its `done`. Returns false if the board is gone. */
 static bool end_answer(struct http_line *h)
 {
     bool good = true;
@@ -235,11 +206,25 @@ static bool end_answer(struct http_line *h)
     if (h->status != 200) {
         h->head[h->n_head] = '\0';
         good = end_refused(h, h->head);
-    } else if (!h->ends_clean) {
+    } else if (!is_enquiry(h)) { /* the answer to an enquiry has no `done` */
         good = end_request(h, "failed", "the connection to the board broke", "error");
     }
     drop_line(h);
     return good;
+}
+
+/* Pass events to the caller. The line is answered with its `done`, before the connection ends. */
+static bool pass_events(struct http_line *h, const char *events, size_t n)
+{
+    bool ended = end_with_done(h, events, n);
+
+    if (!http_put_all(h->pair, events, n)) {
+        return false;
+    }
+    if (ended) {
+        drop_line(h);
+    }
+    return true;
 }
 
 /* Take the complete head. Events follow, or the body of an error, which is kept. */
@@ -259,8 +244,7 @@ static bool take_head(struct http_line *h)
     body += 4;
     n = h->n_head - (size_t)(body - h->head);
     if (h->status == 200) {
-        note(h, body, n);
-        return put_all(h->pair, body, n);
+        return pass_events(h, body, n);
     }
     memmove(h->head, body, n);
     h->n_head = n;
@@ -285,8 +269,7 @@ static bool take_answer(struct http_line *h)
         h->n_head += (size_t)n;
         return h->status != 0 || take_head(h);
     }
-    note(h, events, (size_t)n);
-    return put_all(h->pair, events, (size_t)n);
+    return pass_events(h, events, (size_t)n);
 }
 
 /* ---- lines ---- */
@@ -299,38 +282,83 @@ static bool stop_request(struct http_line *h)
     return good;
 }
 
-/* True for {"cancel":ID}, which stops the running request, whatever the ID: few requests wait. */
-static bool is_cancel(const char *line, size_t n)
+/* Return true if a line that waits cancels the line that is about to begin. */
+static bool is_cancelled(const struct http_line *h)
 {
-    return n > 10 && memcmp(line, "{\"cancel\":", 10) == 0;
+    const char *at = h->lines + h->at_work, *end = h->lines + h->n, *next;
+
+    for (; (next = memchr(at, '\n', (size_t)(end - at))) != NULL; at = next + 1) {
+        if (http_request_cancels(at, (size_t)(next - at), h->lines, h->at_work, false)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Send the next non-empty line to the board, unless it is cancelled. A cancelling line goes to the
+ * board too, which answers it. */
+static bool begin_line(struct http_line *h)
+{
+    while (h->at_work == 0) {
+        const char *end = memchr(h->lines, '\n', h->n);
+
+        if (end == NULL) {
+            return true;
+        }
+        h->at_work = (size_t)(end - h->lines) + 1;
+        if (h->at_work == 1) {
+            drop_line(h);
+        } else if (!is_cancelled(h)) {
+            return post(h, h->lines, h->at_work - 1);
+        } else if (!stop_request(h)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Return where the last line begins, which ends, or will end, at lines[end]. */
+static size_t last_line(const struct http_line *h, size_t end)
+{
+    while (end > h->at_work && h->lines[end - 1] != '\n') {
+        end--;
+    }
+    return end;
+}
+
+/* A line has ended: it may cancel the running one. */
+static bool take_line(struct http_line *h)
+{
+    size_t end = h->n - 1, start = last_line(h, end);
+
+    if (h->at_work != 0 &&
+        http_request_cancels(h->lines + start, end - start, h->lines, h->at_work, true) &&
+        !stop_request(h)) {
+        return false;
+    }
+    return begin_line(h);
 }
 
 /* Take a byte from the caller. */
 static bool take_byte(struct http_line *h, char byte)
 {
-    size_t start = h->n;
-
+    if (byte == CTRL_C && is_enquiry(h)) {
+        return true; /* its answer comes */
+    }
     if (byte == CTRL_C && h->at_work != 0) {
-        return stop_request(h);
+        return stop_request(h) && begin_line(h);
     }
     if (byte == CTRL_C) {
+        h->n = last_line(h, h->n); /* drop the unfinished line */
         byte = ENQUIRY; /* ENQUIRY and an idle Ctrl-C both ask whether the board is there */
     } else if (byte == '\r' || h->n == sizeof h->lines) {
         return true;
     }
     h->lines[h->n++] = byte;
     if (byte == ENQUIRY && h->n < sizeof h->lines) {
-        h->lines[h->n++] = '\n';
-        return true;
+        h->lines[h->n++] = byte = '\n';
     }
-    while (byte == '\n' && start > h->at_work && h->lines[start - 1] != '\n') {
-        start--;
-    }
-    if (byte == '\n' && is_cancel(h->lines + start, h->n - start)) {
-        h->n = start;
-        return h->at_work == 0 || stop_request(h);
-    }
-    return true;
+    return byte != '\n' || take_line(h);
 }
 
 static bool take_lines(struct http_line *h)
@@ -346,22 +374,6 @@ static bool take_lines(struct http_line *h)
     return n > 0;
 }
 
-/* Send the next non-empty line to the board. */
-static bool begin_line(struct http_line *h)
-{
-    const char *end = memchr(h->lines, '\n', h->n);
-
-    while (end == h->lines) {
-        memmove(h->lines, h->lines + 1, --h->n);
-        end = memchr(h->lines, '\n', h->n);
-    }
-    if (end == NULL) {
-        return true;
-    }
-    h->at_work = (size_t)(end - h->lines) + 1;
-    return post(h, h->lines, h->at_work - 1);
-}
-
 static void *carry(void *context)
 {
     struct http_line *h = context;
@@ -371,7 +383,7 @@ static void *carry(void *context)
         struct pollfd p[2] = { { .fd = h->pair, .events = POLLIN },
                                { .fd = h->http, .events = POLLIN } };
 
-        if (h->at_work == 0 && !begin_line(h)) {
+        if (!begin_line(h)) {
             break;
         }
         p[1].fd = h->http;
