@@ -144,12 +144,12 @@ static void take_member(struct json_request *r, const struct json_value *v)
     while (i < JSON_N_FIELDS && strcmp(fields[i].name, v->key) != 0) {
         i++;
     }
+    if (r->error == NULL) { /* an error names this member, if it is a field */
+        r->field = i < JSON_N_FIELDS ? fields[i].name : NULL;
+    }
     if (i == JSON_N_FIELDS) {
         refuse_name(r, v);
         return;
-    }
-    if (r->error == NULL) {
-        r->field = fields[i].name;
     }
     if (i == JSON_FIELD_ID) {
         take_id(r, v);
