@@ -16,6 +16,7 @@ enum control {
     CTRL_E = 5,
     CTRL_F = 6,
     BACKSPACE = 8,
+    TAB = 9,
     LINE_FEED = 10,
     CTRL_K = 11,
     CTRL_L = 12,
@@ -104,6 +105,15 @@ static void show_line(struct line_editor *e, const char *text)
     line_screen_draw(e);
 }
 
+/* Show the line before in the history, which keeps the text typed so far, unless that is too long
+ * to be kept. */
+static void show_older(struct line_editor *e)
+{
+    if (!e->too_long) {
+        show_line(e, line_history_older(&e->history, e->line, e->n));
+    }
+}
+
 /* ---- keys ---- */
 
 static size_t character_before(const struct line_editor *e)
@@ -149,7 +159,7 @@ static void press(struct line_editor *e, enum line_key key)
         find_terminal(e);
     }
     switch (key) {
-    case KEY_UP: show_line(e, line_history_older(&e->history)); break;
+    case KEY_UP: show_older(e); break;
     case KEY_DOWN: show_line(e, line_history_newer(&e->history)); break;
     case KEY_LEFT: move_to(e, character_before(e)); break;
     case KEY_RIGHT: move_to(e, character_after(e)); break;
@@ -163,10 +173,11 @@ static void press(struct line_editor *e, enum line_key key)
     }
 }
 
-/* The marks around pasted text are obeyed even if the far end is known not to be a terminal. */
+/* The marks around pasted text are obeyed even if the far end is known not to be a terminal. Other
+ * keys within it are not keys that somebody pressed. */
 static void take_key(struct line_editor *e, enum line_key key)
 {
-    if (key == KEY_NONE) {
+    if (key == KEY_NONE || (e->pasting && key != KEY_PASTE_END)) {
         return;
     }
     press(e, key);
@@ -207,11 +218,13 @@ static void take_sequence(struct line_editor *e)
 }
 
 /* Take a byte after ESC. A key sends ESC and a letter, ESC O and a letter, or ESC [ with parameters
- * and a final byte from 0x40 on (ECMA-48, section 5.4). */
+ * and a final byte from 0x40 on (ECMA-48, section 5.4). F1 to F5 of the Linux console send ESC [ [
+ * and a letter. */
 static void take_sequence_byte(struct line_editor *e, char byte)
 {
     size_t n = e->n_sequence - 1u; /* without the ESC */
-    bool opens = n == 0 && (byte == '[' || byte == 'O');
+    bool opens = (n == 0 && (byte == '[' || byte == 'O')) ||
+                 (n == 1 && byte == '[' && e->sequence[0] == '[');
 
     if (n < sizeof e->sequence - 1) {
         e->sequence[n] = byte;
@@ -256,10 +269,30 @@ static enum line_event take_enter(struct line_editor *e)
     return LINE_MORE;
 }
 
+/* Return true if a control byte is ignored. Within a paste, only the ends of lines, tabs, the start
+ * of a sequence and Ctrl-C are taken; Ctrl-C leaves a paste whose end was lost. */
+static bool is_ignored(const struct line_editor *e, int control)
+{
+    return e->pasting && control != RETURN && control != LINE_FEED && control != TAB &&
+           control != ESCAPE && control != CTRL_C;
+}
+
+/* A tab is text that was pasted or comes from a file; the key of a terminal does nothing. */
+static void take_tab(struct line_editor *e)
+{
+    if (e->pasting || !e->terminal) {
+        insert(e, "\t", 1);
+    }
+}
+
 static enum line_event take_control(struct line_editor *e, int control)
 {
     utf8_writer_flush(&e->utf8);
+    if (is_ignored(e, control)) {
+        return LINE_MORE;
+    }
     switch (control) {
+    case TAB: take_tab(e); break;
     case RETURN: e->after_cr = true; return take_enter(e);
     case LINE_FEED: return take_enter(e);
     case CTRL_C: return finish(e, LINE_ABORTED, "^C");
@@ -288,7 +321,7 @@ static enum line_event take_control(struct line_editor *e, int control)
         e->n_sequence = 1;
         e->sequence[0] = '\0';
         break;
-    default: break; /* tab, bell and the rest */
+    default: break; /* bell and the rest */
     }
     return LINE_MORE;
 }
@@ -355,7 +388,7 @@ void line_editor_redraw(struct line_editor *e)
     if (e->plain) {
         line_screen_write(e, "\n", 1);
         line_screen_prompt(e);
-        line_screen_write(e, e->line, e->n);
+        line_screen_text(e, e->line, e->n);
         return;
     }
     e->terminal = true;
@@ -378,7 +411,7 @@ void line_editor_resume(struct line_editor *e)
         return;
     }
     line_screen_prompt(e);
-    line_screen_write(e, e->line, e->n);
+    line_screen_text(e, e->line, e->n);
 }
 
 /* Save the cursor, move it far right, ask for its position, and restore it (DECSC, CUF, DSR 6,

@@ -20,6 +20,21 @@ void line_screen_write(const struct line_editor *e, const char *text, size_t byt
     }
 }
 
+void line_screen_text(const struct line_editor *e, const char *text, size_t bytes)
+{
+    const char *tab;
+
+    while ((tab = memchr(text, '\t', bytes)) != NULL) {
+        size_t before = (size_t)(tab - text);
+
+        line_screen_write(e, text, before);
+        line_screen_write(e, " ", 1);
+        text = tab + 1;
+        bytes -= before + 1;
+    }
+    line_screen_write(e, text, bytes);
+}
+
 void line_screen_prompt(const struct line_editor *e)
 {
     if (e->terminal && e->prompt[0] != '\0') {
@@ -90,7 +105,7 @@ static struct place write_text(const struct line_editor *e, struct place at, siz
             line_screen_write(e, "\n", 1);
         }
         if (draw) {
-            line_screen_write(e, e->line + from, bytes);
+            line_screen_text(e, e->line + from, bytes);
         }
         from += bytes;
     }
@@ -177,7 +192,7 @@ void line_screen_append(struct line_editor *e, size_t bytes)
     struct place end = { e->last_row, e->last_column };
 
     if (!e->terminal) {
-        line_screen_write(e, e->line + e->n - bytes, bytes);
+        line_screen_text(e, e->line + e->n - bytes, bytes);
         return;
     }
     note_end(e, write_text(e, end, e->n - bytes, e->n, true));

@@ -7,6 +7,9 @@
 /* Write text unchanged if e->echo is set, otherwise nothing. */
 void line_screen_write(const struct line_editor *e, const char *text, size_t bytes);
 
+/* Write text of the line; a tab takes one column, because its width would depend on its place. */
+void line_screen_text(const struct line_editor *e, const char *text, size_t bytes);
+
 /* Write the prompt, which is highlighted on a terminal. */
 void line_screen_prompt(const struct line_editor *e);
 

@@ -66,7 +66,11 @@ static void test_editing(void)
              "b\n",
              "b"),
        "Ctrl-W at the beginning does nothing");
-    OK(reads("a\tb\x0f\x07\x12\x1f"
+    OK(reads("a\tb\n", "a\tb"), "a tab is text without a terminal");
+    plug_in("a\tb\b\b\n", 6, 64, true);
+    next_line(64);
+    OK(wrote("a b\b \b\b \b\r\n"), "and takes one column, so that it can be taken back");
+    OK(reads("ab\x0f\x07\x12\x1f"
              "c\n",
              "abc"),
        "other control bytes are dropped");

@@ -127,6 +127,65 @@ static void test_history(void)
     OK(editor.n == 0, "a line that is longer than its room is not recalled");
 }
 
+/* Text that was typed before a look into the history comes back. */
+static void test_typed(void)
+{
+    static char long_text[LINE_HISTORY_BYTES + 8];
+
+    open_editor(80, true);
+    enter("one");
+    enter("two");
+    line_editor_begin(&editor, "> ", line, sizeof line);
+    type("half a thought\33[A\33[A");
+    OK(strcmp(line, "one") == 0, "the up arrow brings old lines in place of typed text");
+    type("\33[B\33[B");
+    OK(strcmp(line, "half a thought") == 0, "the down arrow brings back what was typed (\"%s\")",
+       line);
+    type(" more\33[B");
+    OK(strcmp(line, "half a thought more") == 0, "there is nothing newer");
+    type("\33[A\33[B");
+    OK(strcmp(line, "half a thought more") == 0, "it comes back as it was left (\"%s\")", line);
+    type("\33[A\r");
+    line_editor_begin(&editor, "> ", line, sizeof line);
+    type("\33[A\33[A\33[A\33[A");
+    OK(strcmp(line, "one") == 0, "a line that was not sent is not in the history");
+    line_editor_begin(&editor, "> ", line, sizeof line);
+    type("/unlock 1234\33[A\r");
+    OK(memmem(editor.history.text, sizeof editor.history.text, "1234", 4) == NULL,
+       "nothing is left of it");
+    memset(long_text, 'x', sizeof long_text - 1);
+    line_editor_begin(&editor, "> ", long_text, sizeof long_text);
+    for (unsigned i = 0; i + 1 < sizeof long_text; i++) {
+        type("y");
+    }
+    type("\33[A");
+    OK(editor.n == sizeof long_text - 1 && long_text[0] == 'y',
+       "text for which the history has no room stays");
+}
+
+static void test_pastes(void)
+{
+    open_editor(80, true);
+    type("a\tb");
+    OK(strcmp(line, "ab") == 0, "the tab key of a terminal does nothing");
+    type("\33[200~\tc\td\33[201~");
+    OK(strcmp(line, "ab\tc\td") == 0 && term.cells[0][4] == ' ' && term.cells[0][5] == 'c' &&
+           term.column == 8,
+       "pasted tabs are text, and take a column each");
+    type("\x7f\x7f");
+    OK(strcmp(line, "ab\tc") == 0 && term.column == 6, "backspace takes a tab back");
+    open_editor(80, true);
+    enter("old");
+    line_editor_begin(&editor, "> ", line, sizeof line);
+    OK(type("\33[200~\4x\25\x7f\33[A\33[D\1y\27\33[3~\33[31mz\33[201~") == LINE_MORE &&
+           strcmp(line, "xyz") == 0,
+       "pasted control bytes and sequences are not keys (\"%s\")", line);
+    OK(type("\33[200~a\3") == LINE_ABORTED, "Ctrl-C leaves a paste without an end");
+    open_editor(80, true);
+    type("a\33[[A\33[[Eb");
+    OK(strcmp(line, "ab") == 0, "F1 to F5 of the Linux console type nothing (\"%s\")", line);
+}
+
 static void test_width(void)
 {
     open_editor(40, true);
@@ -159,6 +218,8 @@ int main(void)
     test_marks();
     test_ends();
     test_history();
+    test_typed();
+    test_pastes();
     test_width();
     return tap_done();
 }
