@@ -94,15 +94,20 @@ static void on_stop(int number)
     terminal.resumed = 1;
 }
 
+bool host_terminal_obeys(void)
+{
+    const char *kind = getenv("TERM");
+
+    return isatty(1) && kind != NULL && strcmp(kind, "dumb") != 0;
+}
+
 bool host_terminal_open(void)
 {
     static const int ends[] = {
         SIGHUP, SIGTERM, SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT
     };
-    const char *kind = getenv("TERM");
 
-    if (!isatty(0) || !isatty(1) || kind == NULL || strcmp(kind, "dumb") == 0 ||
-        tcgetattr(0, &terminal.before) != 0) {
+    if (!isatty(0) || !host_terminal_obeys() || tcgetattr(0, &terminal.before) != 0) {
         return false;
     }
     terminal.raw = terminal.before;

@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Open the terminal; call once. Returns false if standard input or output is not a terminal, or if
- * TERM says that the terminal has no control sequences. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals; the
+/* Return true if standard output is a terminal whose TERM does not say that it has no control
+ * sequences. */
+bool host_terminal_obeys(void);
+
+/* Open the terminal; call once. Returns false if standard input is not a terminal, or if
+ * host_terminal_obeys() is false. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals; the
  * kernel handles Ctrl-S and Ctrl-Q. */
 bool host_terminal_open(void);
 

@@ -73,7 +73,7 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
 
     host_console_rewrite_log(host_option_names_rewrite);
     console_open(&h->console, &h->platform, &setup);
-    if (setup.echo || (isatty(1) && isatty(2))) {
+    if (setup.echo || (host_terminal_obeys() && isatty(2))) {
         kind = CONSOLE_VT;
     }
     console_find_terminal(&h->console, kind);

@@ -143,7 +143,7 @@ const char *name_shown(const char *name)
 
 void shown_streams_wrap(void)
 {
-    streams[0].wraps = isatty(STDOUT_FILENO);
+    streams[0].wraps = host_terminal_obeys();
 }
 
 void shown_streams_begin_row(void)

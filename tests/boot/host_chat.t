@@ -304,6 +304,21 @@ def stopped():
         end(child)
 
 
+def dumb():
+    """A terminal without control sequences, such as a shell in Emacs, gets none: no colours, and no line that is drawn anew."""
+    for term in ("TERM=dumb", "-uTERM"):
+        child = pexpect.spawn("env", [term, *Program().command("-n 8", 1, [])], timeout=30, dimensions=(24, 40))
+        try:
+            child.expect("commands")
+            said = child.before
+            child.send("Hello\n/foo\n/off\n")
+            child.expect(pexpect.EOF)
+            said += child.before
+            tap.ok(re.search(FIGURES.encode(), said) and b"there is no /foo" in said and b"\x1b" not in said, f"{term}: plain text", said)
+        finally:
+            end(child)
+
+
 def pipe():
     """Without a terminal the program reads lines and writes text, without echo or escape sequences; figures and log
     go to standard error."""
@@ -327,7 +342,7 @@ def pipe():
 os.makedirs(FOLDER, exist_ok=True)
 for made in make_model("host-a", 1), make_model("host-b", 2, dim=96):
     shutil.copy(made, FOLDER)
-for part in (editing, resizing, hostile, counted, stopping, commands, ends, stopped, pipe):
+for part in (editing, resizing, hostile, counted, stopping, commands, ends, stopped, dumb, pipe):
     if len(sys.argv) > 1 and part.__name__ not in sys.argv[1:]:
         continue
     try:
