@@ -199,6 +199,17 @@ static unsigned explain_word(struct app *a, const char *word, bool by_name)
     return n;
 }
 
+/* Refuse text after a command that takes none: it may mean something else, and a conversation or a
+ * turn would be lost. */
+static bool takes(struct app *a, const struct chat_command *c, const char *argument)
+{
+    if (c->arguments == NULL || c->arguments[0] != '\0' || argument[0] == '\0') {
+        return true;
+    }
+    console_printf(a->setup.console, "error: /%s takes nothing after it\n", c->name);
+    return false;
+}
+
 static enum command_result command_help(struct app *a, char *argument)
 {
     const char *word = argument[0] == '/' ? argument + 1 : argument;
@@ -257,7 +268,7 @@ enum command_result commands_run(struct app *a, char *line)
             chat_say_no_model(a->setup.console);
             return COMMAND_DONE;
         }
-        return c->run(a, argument);
+        return takes(a, c, argument) ? c->run(a, argument) : COMMAND_DONE;
     }
     suggest(a, name);
     return COMMAND_DONE;

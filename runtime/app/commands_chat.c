@@ -39,7 +39,9 @@ enum command_result command_undo(struct app *a, char *argument)
     if (undo_word(a, argument)) {
         return COMMAND_DONE;
     }
-    if (chat_undo(&a->chat)) {
+    if (argument[0] != '\0') {
+        console_printf(a->setup.console, "error: /undo takes learn, or nothing\n");
+    } else if (chat_undo(&a->chat)) {
         console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
                        a->chat.turns.n);
     } else {
