@@ -130,7 +130,7 @@ def _open_socket(name):
         s.connect(name[5:])
     else:
         host, port = name[4:].rsplit(":", 1)
-        s = socket.create_connection((host, int(port)))
+        s = socket.create_connection((host.strip("[]"), int(port)))
     return _Descriptor(s.fileno(), s.fileno(), s.close)
 
 

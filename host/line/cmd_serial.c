@@ -100,10 +100,22 @@ static void send_settings(void)
     serial.phase = WAITING;
 }
 
+/* Send a line: a command, or a prompt, which a second slash tells from a command. */
+static void request_line(const char *text, size_t bytes)
+{
+    if (text[0] == '/' && bytes > 1 && text[1] >= 'a' && text[1] <= 'z') {
+        request("command", text, bytes);
+    } else {
+        size_t skip = bytes > 1 && text[0] == '/' && text[1] == '/';
+
+        request("prompt", text + skip, bytes - skip);
+    }
+}
+
 /* Send the prompt of -p; the program ends after the reply, or if the system prompt was refused. */
 static void ask_prompt(void)
 {
-    const char *prompt = serial.args.prompt, *key = "prompt";
+    const char *prompt = serial.args.prompt;
 
     if (serial.events.errors != 0) {
         end(EXIT_FAILED);
@@ -113,10 +125,7 @@ static void ask_prompt(void)
         end(EXIT_FINE);
         return;
     }
-    if (prompt[0] == '/') {
-        key = "command";
-    }
-    request(key, prompt, strlen(prompt));
+    request_line(prompt, strlen(prompt));
     serial.args.prompt = "";
 }
 
@@ -268,16 +277,15 @@ static void wait_for_board(void)
 
 /* ---- the person ---------------------------------------------------------------------------- */
 
-static void take_typed(char *text, size_t bytes)
+static void take_typed(const char *text, size_t bytes)
 {
+    if (bytes != 0 && text[bytes - 1] == '\r') { /* a file of another system */
+        bytes--;
+    }
     if (bytes == 0) {
         go_on();
-    } else if (text[0] == '/' && bytes > 1 && text[1] >= 'a' && text[1] <= 'z') {
-        request("command", text, bytes);
     } else {
-        size_t skip = bytes > 1 && text[0] == '/' && text[1] == '/';
-
-        request("prompt", text + skip, bytes - skip);
+        request_line(text, bytes);
     }
 }
 

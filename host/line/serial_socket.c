@@ -47,6 +47,7 @@ static int open_unix(const char *path)
 static int open_tcp(const char *place)
 {
     const char *colon = strrchr(place, ':');
+    bool brackets = place[0] == '[' && colon != NULL && colon - place > 2 && colon[-1] == ']';
     struct addrinfo want = { .ai_socktype = SOCK_STREAM }, *found = NULL;
     char host[NAME_BYTES];
     int fd = -1;
@@ -55,7 +56,7 @@ static int open_tcp(const char *place)
         errno = EINVAL;
         return -1;
     }
-    snprintf(host, sizeof host, "%.*s", (int)(colon - place), place);
+    snprintf(host, sizeof host, "%.*s", (int)(colon - place) - 2 * brackets, place + brackets);
     if (getaddrinfo(host, colon + 1, &want, &found) != 0) {
         errno = ENXIO;
         return -1;

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* True if a name is that of a socket: unix:PATH or tcp:HOST:PORT. */
+/* True if a name is that of a socket: unix:PATH, or tcp:HOST:PORT, with brackets around an address of
+ * IPv6. */
 bool serial_socket_is(const char *name);
 
 /* Connect. Returns a file descriptor; -1: errno, or EINVAL if the name is malformed. */

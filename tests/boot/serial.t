@@ -11,6 +11,7 @@ import re
 import resource
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -419,6 +420,35 @@ def hostile_board():
     return c.results
 
 
+def requests_of(typed, *more):
+    """The requests that `ingot serial` sends to a board that answers each with `done`, over a socket of IPv6 if there is one."""
+    v6 = socket.has_ipv6 and os.path.exists("/proc/net/if_inet6")
+    with socket.create_server(("::1" if v6 else "127.0.0.1", 0), family=socket.AF_INET6 if v6 else socket.AF_INET) as server:
+        server.settimeout(WAIT)
+        name = f"tcp:{'[::1]' if v6 else '127.0.0.1'}:{server.getsockname()[1]}"
+        child = subprocess.Popen([HOST, "serial", name, "-q", *more], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child.stdin.write(typed)
+        child.stdin.close()
+        requests = []
+        with server.accept()[0] as board, board.makefile("rb") as lines:
+            for line in lines:
+                board.sendall(b'{"event":"ready"}\n' if line == b"\5\n" else b'{"event":"done","reason":"command"}\n')
+                requests += [json.loads(line)] if line[:1] == b"{" else []
+        child.wait(WAIT)
+    return requests
+
+
+def typed_lines():
+    c = Checks("ingot serial")
+    said = requests_of(b"Hello\r\n/stats\r\n\r\n\n//off\n/\n a\tb")
+    c.ok(said == [{"prompt": "Hello"}, {"command": "/stats"}, {"prompt": "/off"}, {"prompt": "/"}, {"prompt": " a\tb"}],
+         "lines of a file that end with CR LF", said)
+    for text, wanted in ("//off", {"prompt": "/off"}), ("/stats", {"command": "/stats"}), ("/etc", {"command": "/etc"}), ("/", {"prompt": "/"}):
+        said = requests_of(b"", "-p", text)
+        c.ok(said == [wanted], f"-p {text} is the request that the same line would be", said)
+    return c.results
+
+
 def at_prompt(peer):
     """The answer to Enter."""
     fd = os.open(peer.device, os.O_RDWR | os.O_NOCTTY)
@@ -551,7 +581,7 @@ def documented():
 tap = Tap()
 with ThreadPoolExecutor(2) as pool:
     jobs = [pool.submit(on_board, m) for m in (Machine("rpi4"), ARM64, RISCV64_ANY)]
-    jobs += [pool.submit(f) for f in (on_host, serial_with_host, hostile_board, serial_errors, serial_with_qemu)]
+    jobs += [pool.submit(f) for f in (on_host, serial_with_host, hostile_board, typed_lines, serial_errors, serial_with_qemu)]
     for job in jobs:
         for good, what, detail in job.result():
             tap.ok(good, what, detail)
