@@ -1,5 +1,5 @@
-/* Finds the model of a card if no model is named: the first by name. A file that is not a model
- * does not hide a model after it. */
+/* Finds the model of a card if no model is named: the first by name. A file that is not a model, or
+ * only the beginning of one, does not hide a model after it. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -16,7 +16,9 @@ enum {
                          * files */
 };
 
+/* Kinds about which the reader of models has the better message if a card has no model. */
 static const struct file_mark unknown = { "", "not an .ingot file", "make one with `ingot pack`" };
+static const struct file_mark cut = { "", "cut short", "copy it again" };
 
 /* Return the kind of file with this beginning, or NULL for a model. */
 static const struct file_mark *kind_of(const uint8_t *begin)
@@ -29,11 +31,22 @@ static const struct file_mark *kind_of(const uint8_t *begin)
     return mark != NULL ? mark : &unknown;
 }
 
+/* Return true if a model's header says that its file is longer, as after a copy that was
+ * interrupted. */
+static bool is_cut(const uint8_t *begin, const struct file *f)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, begin + offsetof(struct ingot_header, file_bytes), sizeof bytes);
+    return bytes > f->bytes;
+}
+
 /* Return the kind of a file, or NULL for a model. A file whose first sector cannot be read is taken
  * for a model, because the reader of models then names the file and the missing part. */
 static const struct file_mark *look_at(struct storage *s, const struct file *f)
 {
     uint64_t half = f->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
+    const struct file_mark *kind;
     struct file_read read;
 
     if (f->bytes < FILE_MARK_BYTES) {
@@ -48,7 +61,8 @@ static const struct file_mark *look_at(struct storage *s, const struct file *f)
          memcmp(s->sector, "INGOT", 5) != 0 || kind_of(s->sector) == NULL)) {
         return &unknown;
     }
-    return kind_of(s->sector);
+    kind = kind_of(s->sector);
+    return kind == NULL && is_cut(s->sector, f) ? &cut : kind;
 }
 
 static void log_models(struct storage *s, unsigned n)
@@ -121,14 +135,14 @@ static bool name_others(struct storage *s, const char *folder)
     return n != 0;
 }
 
-/* If no file of the card is a model, say what the first file is. For an unknown kind the reader of
- * models gives the message. */
+/* If no file of the card is a whole model, say what the first file is. For an unknown kind, and for
+ * a model that is cut short, the reader of models gives the message. */
 static enum err none_is(struct storage *s, const struct file_mark *kind,
                         const struct file_table *table, struct file *out)
 {
     enum err e = fat32_image_after(&s->fs, "models", "", &s->entry);
 
-    if (e == ERR_OK && kind != &unknown) {
+    if (e == ERR_OK && kind != &unknown && kind != &cut) {
         return storage_fail(s, ERR_BAD_MAGIC, "models/%.80s is %s: %s", s->entry.name, kind->what,
                             kind->cure);
     }

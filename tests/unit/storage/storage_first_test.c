@@ -56,6 +56,30 @@ static void test_first(void)
        "a model is not ignored");
 }
 
+/* A model of which a copy wrote only the beginning. */
+static void test_cut(void)
+{
+    struct ingot_header *a = (void *)volume_cluster(100), *b = (void *)volume_cluster(200);
+
+    start_over();
+    attach(&card.dev);
+    put_begin(100, INGOT_MAGIC, 8);
+    put_begin(200, INGOT_MAGIC, 8);
+    a->file_bytes = MODEL_BYTES + 4096;
+    b->file_bytes = 4096;
+    OK(find("") == ERR_OK && file_is(200, 4096) &&
+           logged("a.ingot is cut short and is ignored", "copy it again"),
+       "a model that is cut short hides no whole model: %s", console);
+    b->file_bytes = UINT64_MAX;
+    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES),
+       "if every model is cut short, the first one is opened, and its reader says so: %s",
+       storage.error_message);
+    OK(find("a") == ERR_OK && file_is(100, MODEL_BYTES),
+       "a model that is cut short opens if it is asked for by its name");
+    a->file_bytes = MODEL_BYTES;
+    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES), "a whole model is the first one");
+}
+
 /* Add a file to the root folder. */
 static void put_root(const char *text, const char *name83)
 {
@@ -156,6 +180,7 @@ static void test_list(void)
 int main(void)
 {
     test_first();
+    test_cut();
     test_others();
     test_many();
     test_list();
