@@ -1,5 +1,7 @@
 #include "runtime/session/token_scores.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "board/min_max.h"
@@ -7,13 +9,18 @@
 
 enum { BLOCK = 256 /* logits that are copied at a time, because the kernel overwrites them */ };
 
-/* Insert a token in falling order of logits, which log_share holds for now. NaN is outside this
- * order: later tokens do not pass it. */
+/* Return true if logit a comes before b. NaN comes last, as in sampling. */
+static bool is_before(double a, double b)
+{
+    return a > b || (isnan(b) && !isnan(a));
+}
+
+/* Insert a token in falling order of logits, which log_share holds for now. */
 static void offer(struct token_scores *s, uint32_t *n, uint32_t most, uint32_t id, double logit)
 {
     uint32_t at = *n;
 
-    while (at > 0 && logit > s->likeliest[at - 1].log_share) {
+    while (at > 0 && is_before(logit, s->likeliest[at - 1].log_share)) {
         at--;
     }
     if (at == most) {
@@ -39,7 +46,7 @@ void token_scores_read(struct token_scores *s, uint32_t n, const float *logits, 
         sum += (double)k->exp_sum_f32(block, here, max);
     }
     for (uint32_t i = 0; i < vocab && n != 0; i++) {
-        if (s->n < n || (double)logits[i] > s->likeliest[n - 1].log_share) {
+        if (s->n < n || is_before((double)logits[i], s->likeliest[n - 1].log_share)) {
             offer(s, &s->n, n, i, (double)logits[i]);
         }
     }

@@ -22,8 +22,8 @@ struct token_scores {
     double log_sum; /* sum over all e^logit */
 };
 
-/* Read the n <= TOKEN_SCORES_MOST most likely tokens, the lower id first among equals. logits
- * (vocab) f32, 16-byte aligned, do not change. */
+/* Read the n <= TOKEN_SCORES_MOST most likely tokens, the lower id first among equals. NaN
+ * comes last. logits (vocab) f32, 16-byte aligned, do not change. */
 void token_scores_read(struct token_scores *s, uint32_t n, const float *logits, uint32_t vocab,
                        const struct kernels *k);
 

@@ -85,6 +85,17 @@ static void test_damaged(void)
     OK(s.likeliest[0].id == 299 && fabs(s.likeliest[0].log_share) < 1e-9 &&
            s.likeliest[1].log_share < -1e9,
        "a token that is the only one possible has the whole share");
+    for (uint32_t k = 0; k < 300; k++)
+        logits[k] = k % 3 == 0 ? NAN : (float)(k % 50);
+    token_scores_read(&s, 3, logits, 300, &kernels);
+    OK(s.n == 3 && s.likeliest[0].id == 49 && s.likeliest[1].id == 149 && s.likeliest[2].id == 199,
+       "NaN keeps no number out of the list: %u %u %u", s.likeliest[0].id, s.likeliest[1].id,
+       s.likeliest[2].id);
+    for (uint32_t k = 2; k < 300; k++)
+        logits[k] = NAN;
+    token_scores_read(&s, 3, logits, 300, &kernels);
+    OK(s.n == 3 && s.likeliest[0].id == 1 && s.likeliest[1].id == 0 && s.likeliest[2].id == 2,
+       "NaN comes after the numbers");
 }
 
 /* A pick keeps the logit from before the penalty. */
