@@ -209,9 +209,6 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
     struct collect k = { .chat = c, .end = chat_learn_end(c) };
     enum err e;
 
-    if (split.question == 0 || split.answer_bytes == 0) {
-        return ERR_BAD_ARGUMENT;
-    }
     old = chat_recall_replaced(c, space, text, bytes, split.question);
     if (old == f->n_notes && fabric_is_full(f)) {
         return ERR_NO_SPACE;
@@ -314,15 +311,31 @@ static void put_back(struct chat *c, const struct kept *k)
     session_take_back(c->session, lessons_of(c)->kept_ids, k->n_ids, &k->hash);
 }
 
+/* Check a text before the preparation, which takes long. */
+static enum err check_text(struct chat *c, const char *text, size_t bytes)
+{
+    struct split split = split_text(text, bytes);
+    uint32_t ids[CHAT_LEARN_ANSWER_TOKENS];
+    size_t n;
+
+    if (bytes > FABRIC_TEXT_BYTES) {
+        return ERR_TOO_LONG;
+    }
+    if (split.question == 0 || split.answer_bytes == 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    return chat_learn_encode_answer(c, split.answer, split.answer_bytes, ids, &n);
+}
+
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, struct chat_lesson *lesson)
 {
+    enum err e = check_text(c, text, bytes);
     struct kept kept;
-    enum err e;
 
     memset(lesson, 0, sizeof *lesson);
-    if (bytes > FABRIC_TEXT_BYTES) {
-        return ERR_TOO_LONG;
+    if (e != ERR_OK) {
+        return e;
     }
     kept = keep(c);
     e = remember(c, space, text, bytes, lesson);

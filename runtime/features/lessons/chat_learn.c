@@ -216,11 +216,22 @@ static void visit_learn(void *context, uint32_t position, const float *logits)
     }
 }
 
+enum err chat_learn_encode_answer(struct chat *c, const char *answer, size_t bytes, uint32_t *ids,
+                                  size_t *n)
+{
+    struct session *s = c->session;
+    const struct tokenizer_part part = { answer, bytes, false };
+    enum err e = tokenizer_encode_parts(&s->model->tokenizer, &part, 1, TOKENIZER_CONTINUE, ids,
+                                        CHAT_LEARN_ANSWER_TOKENS - 1, n, s->scratch.memory,
+                                        s->scratch.bytes);
+
+    return e == ERR_OK && *n == 0 ? ERR_BAD_ARGUMENT : e;
+}
+
 enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
                                const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n)
 {
     struct session *s = c->session;
-    const struct tokenizer_part part = { answer, answer_bytes, false };
     uint32_t room, *at = session_room(s, &room);
     enum err e = chat_encode(c, question, question_bytes, chat_has_template(c->template), true, at,
                              room, n);
@@ -238,12 +249,7 @@ enum err chat_learn_put_answer(struct chat *c, const char *question, size_t ques
     if (e != ERR_OK) {
         return e;
     }
-    e = tokenizer_encode_parts(&s->model->tokenizer, &part, 1, TOKENIZER_CONTINUE, ids + 1,
-                               CHAT_LEARN_ANSWER_TOKENS - 1, n, s->scratch.memory,
-                               s->scratch.bytes);
-    if (e == ERR_OK && *n == 0) {
-        return ERR_BAD_ARGUMENT;
-    }
+    e = chat_learn_encode_answer(c, answer, answer_bytes, ids + 1, n);
     *n += 1;
     return e;
 }
@@ -378,10 +384,15 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
 {
     struct session *s = c->session;
     struct session_hash hash = s->hash;
-    uint32_t n_ids = s->n_ids;
+    uint32_t n_ids = s->n_ids, ids[CHAT_LEARN_ANSWER_TOKENS];
+    size_t n;
     enum err e;
 
     memset(lesson, 0, sizeof *lesson);
+    e = chat_learn_encode_answer(c, answer, answer_bytes, ids, &n);
+    if (e != ERR_OK) { /* refuse before the preparation, which takes long */
+        return e;
+    }
     session_forget_guesses(s);
     memcpy(lessons_of(c)->kept_ids, s->ids, n_ids * sizeof *s->ids);
     session_clear(s);

@@ -35,6 +35,10 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
 /* Put the beginning of conversations, or BOS, into an empty session. *n becomes the number of
  * these tokens, or 0. */
 enum err chat_learn_begin_text(struct chat *c, size_t *n);
+/* Encode an answer without its end. ids has room for CHAT_LEARN_ANSWER_TOKENS - 1. Errors:
+ * ERR_TOO_LONG, and ERR_BAD_ARGUMENT for an answer without tokens. */
+enum err chat_learn_encode_answer(struct chat *c, const char *answer, size_t bytes, uint32_t *ids,
+                                  size_t *n);
 /* Compute the question as the first turn, except its last token. ids gets this last token and the
  * answer's tokens, *n <= CHAT_LEARN_ANSWER_TOKENS in all. */
 enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,

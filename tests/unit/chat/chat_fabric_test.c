@@ -163,6 +163,8 @@ static void test_refused(void)
        "a text of too many bytes and an answer of too many tokens are refused");
     OK(fabric_of(&chat)->fabric.n_notes == 0 && rig.session.hash.value == other,
        "texts that were refused leave nothing behind");
+    OK(fabric_of(&chat)->fabric.n_background == 0,
+       "they are refused before the preparation, which takes long");
     OK(remember(FABRIC_EPISODIC, "THE LAKE IS RED.", &lesson) == ERR_OK && lesson.wins &&
            fabric_of(&chat)->fabric.notes[0].question == 11,
        "a sentence is the answer to itself without its last word");

@@ -321,6 +321,8 @@ static void test_refused(void)
     OK(teach(QUESTION, long_answer, &lesson) == ERR_TOO_LONG && lessons_of(&chat)->lessons.n == 0,
        "an answer of too many tokens is refused");
     OK(teach(QUESTION, "", &lesson) == ERR_BAD_ARGUMENT, "a question without an answer is refused");
+    OK(lessons_of(&chat)->lessons.learner.ewc.tasks == 0,
+       "they are refused before the preparation, which takes long");
     stop_after = 0;
     OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && lessons_of(&chat)->lessons.n == 0 &&
            lessons_of(&chat)->lessons.learner.totals.steps == 0,
