@@ -115,6 +115,11 @@ tap.ok("(2 memories are saved in " in said and os.path.exists(os.path.join(folde
 said = talk(["What is my name?", "/forget all", "/load learn", "/reset", "What is my name?", "/what"], "--learn", "on", model=kept)
 tap.ok(said.count("Your name is Robert.") == 3 and "(2 memories of " in said, "the next start knows the memories, and /load learn brings them back", said)
 
+said = talk(["/teach What is my name? = Your name is Robert.", "/save learn", "/undo learn", "/save learn"], "--learn", "on", model=kept)
+again = talk(["/learned"], "--learn", "on", model=kept)
+tap.ok("(0 lessons are saved in " in said and "(0 lessons, " in again, "a lesson that was taken back after a save does not come back at the next start",
+       said + again)
+
 # Several facts in one line, and a growing list.
 said = talk(["/remember wiki The boat is green.; Who repairs the mill? = Berta repairs it.; The bell is made of iron;", "/what",
              "/remember personal What is on the list? += milk", "/remember personal What is on the list? += eggs and bread.",

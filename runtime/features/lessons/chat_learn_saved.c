@@ -20,9 +20,12 @@ static enum err move_lessons(void *data, bool loads, saved_move_fn *move, void *
     return lessons_move(data, loads, move, context);
 }
 
+/* If the only lesson was undone after a save, the save without lessons replaces it. */
 static bool has_no_lessons(const void *data)
 {
-    return ((const struct lessons *)data)->learner.totals.lessons == 0;
+    const struct lessons *l = data;
+
+    return l->learner.totals.lessons == 0 && !l->in_file;
 }
 
 static bool sound_lessons(const void *data, uint32_t vocab)
@@ -75,8 +78,10 @@ enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct fil
                          saved_chat_progress_fn *progress, void *context)
 {
     struct saved_chat_state state = state_of(c);
+    enum err e = saved_chat_write(io, file, &state, progress, context);
 
-    return saved_chat_write(io, file, &state, progress, context);
+    lessons_of(c)->lessons.in_file |= e == ERR_OK;
+    return e;
 }
 
 enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
@@ -85,6 +90,7 @@ enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct fil
     struct saved_chat_state state = state_of(c);
     enum err e = saved_chat_read(io, file, &state, progress, context);
 
+    lessons_of(c)->lessons.in_file |= e == ERR_OK;
     lessons_note_old(&lessons_of(c)->lessons);
     return e;
 }

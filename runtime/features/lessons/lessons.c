@@ -226,6 +226,7 @@ void lessons_clear(struct lessons *l)
     l->n = 0;
     l->first = 0;
     l->n_notes = 0;
+    l->in_file = false;
 }
 
 bool lessons_undo(struct lessons *l)

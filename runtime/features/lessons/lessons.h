@@ -43,6 +43,7 @@ struct lessons {
     struct learner learner;
     struct micro_lora_head head;
     bool gated;
+    bool in_file; /* these lessons were saved or loaded, so a save replaces them even with none */
     uint32_t dim, row_floats;
     uint32_t room;     /* the most examples; the most notes are room / LESSONS_NOTE_SHARE */
     uint32_t n, first; /* number of examples, and index of the current lesson's first example */

@@ -85,6 +85,23 @@ static void test_there_and_back(void)
        "the first answer is there after the next lesson");
 }
 
+/* The only lesson was saved, and then taken back. */
+static void test_undone(void)
+{
+    insert_blank_card();
+    open_learning();
+    OK(teach("who is it?", "it is me") == ERR_OK && save_learnt() == ERR_OK &&
+           lessons_undo(&lessons_of(&chat)->lessons) && save_learnt() == ERR_OK,
+       "a lesson that was undone after a save is taken out of the file: %s", saved.error_message);
+    open_learning();
+    OK(load_learnt() == ERR_OK && lessons_of(&chat)->lessons.learner.totals.lessons == 0 &&
+           lessons_of(&chat)->lessons.n == 0,
+       "another start does not have it");
+    OK(teach("who is it?", "it is me") == ERR_OK && lessons_undo(&lessons_of(&chat)->lessons) &&
+           save_learnt() == ERR_OK,
+       "neither does it after a lesson that was not saved");
+}
+
 static void fill(void)
 {
     if (teach("who is it?", "it is me") != ERR_OK)
@@ -201,6 +218,7 @@ int main(void)
 {
     section_begin();
     test_there_and_back();
+    test_undone();
     test_strange();
     test_old();
     test_many();
