@@ -364,17 +364,18 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     return e;
 }
 
-/* Prepare for the first lesson, in an empty session. */
+/* Prepare for the first taught lesson, in an empty session. If this fails, the weights that
+ * /good and /bad have changed before stay; only the penalty's samples are dropped. */
 static enum err prepare(struct chat *c)
 {
-    const struct learner *l = &lessons_of(c)->lessons.learner;
+    struct learner *l = &lessons_of(c)->lessons.learner;
     enum err e = ERR_OK;
 
     if (l->rule.ewc_penalty && l->ewc.tasks == 0) {
         e = feel_itself(c);
-    }
-    if (e != ERR_OK) {
-        learner_clear(&lessons_of(c)->lessons.learner);
+        if (e != ERR_OK) {
+            ewc_open(&l->ewc, l->ewc.fisher, l->ewc.n);
+        }
     }
     return e;
 }

@@ -107,6 +107,28 @@ static void test_good(void)
     OK(p[1] > p[0], "the reply's first token goes from %.6f to %.6f", (double)p[0], (double)p[1]);
 }
 
+/* Ctrl-C while the first /teach prepares leaves an earlier /good. */
+static void test_stopped(void)
+{
+    struct lessons *l = &lessons_of(&chat)->lessons;
+    struct chat_lesson lesson;
+    static float once[1 << 16];
+    size_t bytes;
+
+    open_learning(LEARN_ON);
+    bytes = l->learner.ewc.n * sizeof(float);
+    (void)say("hello", true);
+    (void)chat_learn_rate(&chat, true, &lesson);
+    memcpy(once, l->learner.lora.weights, bytes);
+    stop_after = 0;
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && l->learner.totals.lessons == 1 &&
+           l->n_notes == 1 && l->learner.ewc.tasks == 0 &&
+           memcmp(once, l->learner.lora.weights, bytes) == 0,
+       "a lesson that was stopped takes no earlier one with it");
+    console.input.aborted = false;
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.wins, "it can be taught again");
+}
+
 static uint32_t reply[4096], n_reply;
 
 static void keep_reply(void)
@@ -346,6 +368,7 @@ int main(void)
     test_teach(LEARN_ON, "on");
     test_teach(LEARN_LOOSE, "loose");
     test_good();
+    test_stopped();
     test_good_often();
     test_bad();
     test_bad_after_good();
