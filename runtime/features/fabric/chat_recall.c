@@ -153,6 +153,13 @@ static bool is_by_heart(struct chat *c, const struct fabric_note *n)
     return !c->started && n->wins && n->opening == chat_recall_opening(c);
 }
 
+/* Return true if /teach has taught the answer to this first turn; a memory in front of the turn
+ * would hide that answer. */
+static bool is_taught(struct chat *c, const char *text, size_t bytes)
+{
+    return !c->started && lessons_have_taught(&lessons_of(c)->lessons, text, bytes);
+}
+
 /* Return a note's score for the text (bytes), or 0 if the note has faded. */
 static float score(struct chat *c, const struct fabric_note *n, const char *text, size_t bytes)
 {
@@ -271,7 +278,7 @@ const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *
     find(c, text, bytes, &found);
     r->by_heart = found.n != 0 && found.scores[0] >= AS_TOLD &&
                   is_by_heart(c, &f->notes[found.notes[0]]);
-    if (found.n == 0 || r->by_heart) {
+    if (found.n == 0 || r->by_heart || (found.scores[0] < AS_TOLD && is_taught(c, text, bytes))) {
         return NULL;
     }
     n = format_text(r->told, RECALL_TOLD_BYTES, KNOWN);

@@ -115,6 +115,19 @@ void lessons_correct_clock(struct lessons *l, uint64_t change)
     }
 }
 
+bool lessons_have_taught(const struct lessons *l, const char *text, size_t bytes)
+{
+    for (uint32_t i = 0; i < l->n_notes; i++) {
+        const struct lessons_note *n = &l->notes[i];
+
+        if (n->kind == LESSON_TAUGHT && n->text_bytes == bytes &&
+            memcmp(n->text, text, bytes) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- room ----------------------------------------------------------------------------------- */
 
 static bool has_note(const struct lessons *l)

@@ -83,6 +83,10 @@ static inline bool lessons_is_taught(uint32_t target)
     return target < LESSONS_SAID;
 }
 
+/* Return true if text (bytes) is the question of a taught answer. Longer questions than a note keeps
+ * are not found. */
+bool lessons_have_taught(const struct lessons *l, const char *text, size_t bytes);
+
 /* Return how many examples a lesson can have. Taught examples stay; examples of rated replies can
  * be dropped to make room. */
 uint32_t lessons_most(const struct lessons *l);

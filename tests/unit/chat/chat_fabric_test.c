@@ -349,42 +349,6 @@ static void test_takes_long(void)
     set_budget(CHAT_FABRIC_BUDGET, CHAT_FABRIC_HEADS);
 }
 
-/* Memories that fill their budget in front of the longest turn stay within their room. */
-static void test_longest(void)
-{
-    static const uint16_t lengths[] = {
-        150, 150, 147
-    }; /* with everything around them, to the last byte and beyond */
-    struct chat_recall *r = &fabric_of(&chat)->recall;
-    struct fabric *f = &fabric_of(&chat)->fabric;
-    static char turn[RECALL_TOLD_BYTES];
-    uint32_t context;
-    size_t told = 0, most = 0;
-
-    open_learning(true);
-    context = rig.session.context;
-    rig.session.context = 4 * RECALL_NOTE_BYTES; /* not what limits them */
-    for (uint32_t i = 0; i < 3; i++) {
-        struct fabric_note *n = &f->notes[i];
-
-        *n = (struct fabric_note){ .space = FABRIC_CONTESTED,
-                                   .bytes = lengths[i],
-                                   .strength = 1.0f };
-        memset(n->text, 'a' + (int)i, sizeof n->text);
-        memcpy(n->text, "zebra9 ", 7);
-    }
-    f->n_notes = 3;
-    memset(turn, ' ', sizeof turn);
-    memcpy(turn, "zebra9", 6);
-    for (size_t n = sizeof turn - 560; n < sizeof turn; n++)
-        if (chat_recall(&chat, turn, n, &told) != NULL)
-            most = told > most ? told : most;
-    OK(most > RECALL_TOLD_BYTES - 600 && most <= sizeof r->told,
-       "the memories that are told take %zu of %zu bytes", most, sizeof r->told);
-    rig.session.context = context;
-    fabric_clear(f);
-}
-
 static void ignore(void *context, const char *part, size_t bytes)
 {
     (void)context;
@@ -479,7 +443,6 @@ int main(void)
     test_rivals();
     test_by_words();
     test_takes_long();
-    test_longest();
     test_tags();
     test_lists();
     return tap_done();
