@@ -120,6 +120,9 @@ again = talk(["/learned"], "--learn", "on", model=kept)
 tap.ok("(0 lessons are saved in " in said and "(0 lessons, " in again, "a lesson that was taken back after a save does not come back at the next start",
        said + again)
 
+said = talk(["/remember wiki Lila lives at 16 Harbour Street.", "/what"], "--learn", "on", "--template", "none", errors=subprocess.STDOUT)
+tap.ok("error: memories need a chat template" in said and "(nothing is remembered" in said, "without a chat template, no memory is taken", said)
+
 # Several facts in one line, and a growing list.
 said = talk(["/remember wiki The boat is green.; Who repairs the mill? = Berta repairs it.; The bell is made of iron;", "/what",
              "/remember personal What is on the list? += milk", "/remember personal What is on the list? += eggs and bread.",

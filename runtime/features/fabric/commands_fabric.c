@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/chat/chat_turn.h"
 #include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/console/console.h"
 #include "runtime/text/civil_time.h"
@@ -241,6 +242,18 @@ static bool remember_fact(struct app *a, enum fabric_name space, const char *tex
     return e == ERR_OK;
 }
 
+/* A memory is used for turns of a template only; text that the model continues has none. */
+static bool has_turns(struct app *a)
+{
+    bool has = chat_has_template(a->chat.template);
+
+    if (!has) {
+        console_printf(a->setup.console, "error: memories need a chat template, and none is in "
+                                         "use: /teach QUESTION = ANSWER works without one\n");
+    }
+    return has;
+}
+
 /* End a fact at a semicolon that stands before a blank or the end. Returns the next fact. */
 static char *cut_fact(char *text)
 {
@@ -262,7 +275,7 @@ static enum command_result command_remember(struct app *a, char *argument)
     char *text, *name;
     bool goes_on = true;
 
-    if (!remembers(a)) {
+    if (!remembers(a) || !has_turns(a)) {
         return COMMAND_DONE;
     }
     name = commands_cut_word(argument, &text);
