@@ -184,8 +184,8 @@ static enum err read_trainer(struct source *s, struct message m)
     v->kind = INGOT_TOKENIZER_SPM;
     if (kind == 1) {
         v->kind = INGOT_TOKENIZER_UNIGRAM;
-        v->flags |= INGOT_FUSE_UNK;
     }
+    v->flags |= INGOT_FUSE_UNK; /* SentencePiece does so after both kinds */
     v->unk = token_or_none(v, ids[0]);
     v->bos = token_or_none(v, ids[1]);
     v->eos = token_or_none(v, ids[2]);

@@ -115,6 +115,18 @@ def test_sentencepiece():
         tap.ok(status == 0 and ids == [b"1", b"15043"], f"{name}: BOS comes first", said)
 
 
+def test_unknown():
+    """SentencePiece without byte tokens: a row of unknown characters is one unknown token."""
+    pieces = ([b"<unk>", b"<s>", b"</s>", "\u2581".encode(), b"a"], [0.0] * 5, [2, 3, 3, 1, 1])
+    for model_type, kind in ((1, "Unigram"), (2, "BPE")):
+        where = folder("hf-unknown")
+        with open(os.path.join(where, "tokenizer.model"), "wb") as f:
+            f.write(sentencepiece(*pieces, model_type=model_type))
+        status, ids, said = tokenize(where, "a\u00e9?a? ?".encode())
+        tap.ok(status == 0 and ids == b"1 3 4 0 4 0 3 0".split(),
+               f"{kind}: unknown characters become one token", (ids, said))
+
+
 # ---- refused ----------------------------------------------------------------------------------
 
 TOKENS = ["a", "b", "ab"]
@@ -177,6 +189,7 @@ def test_refused():
     refused("a piece of 2^63 bytes", b"\x0a" + b"\xff" * 8 + b"\x7f" + whole, "damaged")
 
 
+test_unknown()
 test_refused()
 if os.path.isdir(os.path.join(ASSETS, "vocab")):
     test_byte_level()
