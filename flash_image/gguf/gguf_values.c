@@ -298,12 +298,13 @@ static enum err keep_array(struct gguf *g, struct source_text key, const struct 
         const char *key;
         struct gguf_value *to;
         bool *has;
-        enum gguf_value_type element;
+        enum gguf_value_type element, or_element;
     } arrays[] = {
-        { "tokenizer.ggml.tokens", &g->tokens, &g->has_tokens, VALUE_STRING },
-        { "tokenizer.ggml.scores", &g->scores, &g->has_scores, VALUE_F32 },
-        { "tokenizer.ggml.token_type", &g->types, &g->has_types, VALUE_I32 },
-        { "tokenizer.ggml.merges", &g->merges, &g->has_merges, VALUE_STRING },
+        { "tokenizer.ggml.tokens", &g->tokens, &g->has_tokens, VALUE_STRING, VALUE_STRING },
+        { "tokenizer.ggml.scores", &g->scores, &g->has_scores, VALUE_F32, VALUE_F32 },
+        /* MLX writes types without a sign */
+        { "tokenizer.ggml.token_type", &g->types, &g->has_types, VALUE_I32, VALUE_U32 },
+        { "tokenizer.ggml.merges", &g->merges, &g->has_merges, VALUE_STRING, VALUE_STRING },
     };
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
@@ -311,7 +312,8 @@ static enum err keep_array(struct gguf *g, struct source_text key, const struct 
             if (*arrays[i].has) {
                 return refuse_twice(g, key);
             }
-            if (v->type != VALUE_ARRAY || v->element != arrays[i].element) {
+            if (v->type != VALUE_ARRAY ||
+                (v->element != arrays[i].element && v->element != arrays[i].or_element)) {
                 return refuse_kind(g, key, "an array of the right type");
             }
             *arrays[i].to = *v;

@@ -288,6 +288,19 @@ static void test_gguf_array_count(void)
        "a length of 2^62 is refused (%d): %s", (int)e, error_message);
 }
 
+/* MLX writes the tokens' types without a sign. */
+static void test_gguf_unsigned_types(void)
+{
+    static const char key[] = "tokenizer.ggml.token_type";
+    const struct change none = { .extra_key = NULL };
+    struct bytes b = gguf_make(&none);
+    uint8_t *at = memmem(b.data, b.n, key, sizeof key - 1);
+
+    at[sizeof key - 1 + 4] = GGUF_U32; /* the elements' type, after the value's */
+    save("small.gguf", b);
+    OK(pack_small() == ERR_OK, "token types without a sign: %s", error_message);
+}
+
 /* Tries every cut, from a copy of exactly that size, so that ASan sees a read beyond it. */
 static void test_gguf_cut(void)
 {
@@ -477,6 +490,7 @@ int main(void)
     test_gguf_refused();
     test_gguf_counts();
     test_gguf_array_count();
+    test_gguf_unsigned_types();
     test_gguf_cut();
     test_gguf_huge();
     folder_remove(names);
