@@ -74,8 +74,8 @@ def frequencies(config, dims, base, length, scaled):
     plain = [base ** (-2 * i / dims) for i in range(dims // 2)]
     s = (config.get("rope_scaling") or {}) if scaled else {}
     kind = s.get("rope_type", s.get("type", "default"))
-    trained = s.get("original_max_position_embeddings",
-                    config.get("original_max_position_embeddings", 0))
+    trained = config.get("original_max_position_embeddings",
+                         s.get("original_max_position_embeddings", 0))
     if kind == "linear":
         return [f / s["factor"] for f in plain], 1.0
     if kind == "llama3":
@@ -93,7 +93,7 @@ def frequencies(config, dims, base, length, scaled):
         return out, 1.0
     if kind == "longrope":
         factors = s["long_factor" if length > trained else "short_factor"]
-        ratio = config["max_position_embeddings"] / trained
+        ratio = s.get("factor", config["max_position_embeddings"] / trained)
         return ([f / g for f, g in zip(plain, factors)],
                 math.sqrt(1 + math.log(ratio) / math.log(trained)))
     if kind == "yarn":

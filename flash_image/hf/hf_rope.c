@@ -93,11 +93,12 @@ static void refuse(struct scaling *k, enum err e, const char *what)
     }
 }
 
-/* The context with which the model was trained before its context was stretched. */
+/* The context with which the model was trained before its context was stretched. As in
+ * Transformers, the model's own field comes before the scaling's. */
 static uint32_t trained_context(struct scaling *k, uint32_t otherwise)
 {
     static const char field[] = "original_max_position_embeddings";
-    struct hf_json *where = hf_json_get(k->in.object, field) != NULL ? &k->in : k->config;
+    struct hf_json *where = hf_json_get(k->config->object, field) != NULL ? k->config : &k->in;
     uint32_t context = hf_json_u32(where, field, otherwise);
 
     if (context < 2) {
@@ -178,11 +179,11 @@ static void multiply_listed(struct scaling *k, const char *key, enum source_rope
 }
 
 /* Phi-3's scaling: sequences longer than the original context have other factors; in all sequences,
- * queries and keys are multiplied by a magnitude. */
+ * queries and keys are multiplied by a magnitude. "factor" only changes the magnitude. */
 static void scale_long(struct scaling *k)
 {
     uint32_t trained = trained_context(k, HF_NEEDED);
-    double ratio = (double)k->p->context / trained;
+    double ratio = hf_json_float(&k->in, "factor", (float)k->p->context / (float)trained);
     double magnitude = 1.0;
 
     if (ratio > 1.0) {

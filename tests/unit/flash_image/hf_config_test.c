@@ -300,15 +300,15 @@ static void test_scaling(void)
     OK(read_more(SCALING("\"type\":\"linear\",\"factor\":2")) == ERR_OK && near(source.rope[5], 2),
        "a linear factor is read");
     OK(read_more(FAMILY("Phi3") ",\"original_max_position_embeddings\":16," SCALING(
-           "\"type\":\"longrope\",\"short_factor\":[1,1,1,1,1,1,1,1.5],"
-           "\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
-           p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
+           "\"type\":\"longrope\",\"factor\":8,\"original_max_position_embeddings\":32,"
+           "\"short_factor\":[1,1,1,1,1,1,1,1.5],\"long_factor\":[2,2,2,2,2,2,2,3]")) == ERR_OK &&
+           p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(8) / log(16))) &&
            near(source.rope[7], 1.5) && near(source.rope[8 * SOURCE_ROPE_LONG + 7], 3),
        "the scaling longrope is read %s", source.error_message);
     OK(read_more(FAMILY("MiniCPM") "," SCALING(
            "\"rope_type\":\"longrope\",\"original_max_position_embeddings\":16,"
            "\"short_factor\":[1,1,1,1,1,1,1,1],\"long_factor\":[2,2,2,2,2,2,2,2]")) == ERR_OK &&
-           p->rope_context == 16,
+           p->rope_context == 16 && near(p->rope_magnitude, sqrt(1.5)),
        "MiniCPM's longrope has its context of training in the scaling %s", source.error_message);
     OK(read_more(SCALING(
            "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&
