@@ -21,13 +21,19 @@ static const enum err net_fine = ERR_OK, net_timeout = ERR_TIMEOUT; /* err.h's v
 
 enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
 
+/* Received bytes that wait: a ring of n bytes from `at` on. A window of bytes always fits, because
+ * the window opens only by the bytes that are taken out. lwIP's frames are not kept: a client that
+ * sends small segments would use up many of them. */
+struct net_input {
+    size_t at, n;
+    char bytes[TCP_WND];
+};
+
 /* A connection. lwIP's callbacks only note events; net_slots_poll handles them. */
 struct net_slot {
     struct net *net;
     struct tcp_pcb *pcb; /* NULL: the slot is free */
-    struct pbuf *in;     /* received bytes that wait; in_at bytes of the first pbuf are
-                          * taken */
-    size_t in_at;
+    struct net_input in;
     bool over;               /* the other side sends no more */
     bool reset;              /* lwIP has dropped the connection */
     uint64_t moved_ms;       /* time of the last byte in either direction */
@@ -37,11 +43,12 @@ struct net_slot {
     struct http_connection http;
 };
 
-/* A connection that has no slot yet. lwIP keeps its bytes. */
+/* A connection that has no slot yet. */
 struct net_waiting {
     struct tcp_pcb *pcb; /* NULL: nobody waits here */
     uint64_t since_ms;
-    bool over; /* the other side has sent nothing and will send nothing */
+    struct net_input in;
+    bool over; /* the other side sends no more */
 };
 
 struct net {
@@ -74,8 +81,12 @@ static inline uint64_t net_now_ms(const struct net *n)
 const char *net_slots_open(struct net *n);
 void net_slots_poll(struct net *n);
 
-/* Give the connection a slot. If all slots are in use, do nothing and return false. */
-bool net_slots_begin(struct net *n, struct tcp_pcb *pcb);
+/* Give the connection a slot. If all slots are in use, return NULL. */
+struct net_slot *net_slots_begin(struct net *n, struct tcp_pcb *pcb);
+
+/* Copy a segment's bytes to the ring, and free the segment. If they do not fit, copy nothing, and
+ * return an error for lwIP, which then offers the segment again. */
+err_t net_input_put(struct net_input *in, struct pbuf *p);
 
 /* Make the connection wait for a slot. Returns false if too many connections wait. */
 bool net_waiting_add(struct net *n, struct tcp_pcb *pcb);

@@ -4,27 +4,25 @@
 
 #include <string.h>
 
-#include <lwip/memp.h>
-#include <lwip/stats.h>
-
-enum {
-    FILLS_A_POLL = 8,
-    MS = 1000,
-    SLOT_FRAMES = 8,                       /* frames that a connection may hold unread */
-    SLOT_FRAMES_SHORT = TCP_WND / TCP_MSS, /* the limit while lwIP has few frames */
-};
+enum { FILLS_A_POLL = 8, MS = 1000 };
 
 /* ---- from lwIP ---- */
 
-/* Return how many frames a connection may hold. A client that sends many small segments while its
- * connection does not read must not hold all frames: other clients need some, and so do the
- * acknowledgements for which the client waits. lwIP keeps one more frame and drops others until
- * there is room. A window of full segments is never dropped: otherwise eight clients that send at
- * once would wait for their timers to repeat a segment, again and again. */
-static unsigned frames_at_most(void)
+err_t net_input_put(struct net_input *in, struct pbuf *p)
 {
-    return lwip_stats.memp[MEMP_PBUF_POOL]->used < PBUF_POOL_SIZE / 4 ? SLOT_FRAMES
-                                                                      : SLOT_FRAMES_SHORT;
+    if (p->tot_len > sizeof in->bytes - in->n) {
+        return ERR_MEM;
+    }
+    for (const struct pbuf *q = p; q != NULL; q = q->next) {
+        size_t to = (in->at + in->n) % sizeof in->bytes, first = sizeof in->bytes - to;
+
+        first = q->len < first ? q->len : first;
+        memcpy(in->bytes + to, q->payload, first);
+        memcpy(in->bytes, (const char *)q->payload + first, q->len - first);
+        in->n += q->len;
+    }
+    (void)pbuf_free(p);
+    return ERR_OK;
 }
 
 static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
@@ -33,19 +31,12 @@ static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_
 
     (void)pcb;
     (void)error;
-    if (p != NULL && s->in != NULL && pbuf_clen(s->in) >= frames_at_most()) {
-        return ERR_MEM;
-    }
     s->moved_ms = net_now_ms(s->net);
     if (p == NULL) {
         s->over = true;
-    } else if (s->in == NULL) {
-        s->in = p;
-        s->in_at = 0;
-    } else {
-        pbuf_cat(s->in, p);
+        return ERR_OK;
     }
-    return ERR_OK;
+    return net_input_put(&s->in, p);
 }
 
 static err_t on_sent(void *context, struct tcp_pcb *pcb, u16_t bytes)
@@ -78,14 +69,10 @@ static unsigned number(const struct net_slot *s)
  * connection that ends with unread bytes. */
 static void forget_input(struct net_slot *s, bool tell)
 {
-    if (s->in != NULL) {
-        if (tell) {
-            tcp_recved(s->pcb, (u16_t)(s->in->tot_len - s->in_at));
-        }
-        pbuf_free(s->in);
+    if (tell) {
+        tcp_recved(s->pcb, (u16_t)s->in.n);
     }
-    s->in = NULL;
-    s->in_at = 0;
+    s->in.n = 0;
 }
 
 void net_forget_callbacks(struct tcp_pcb *pcb)
@@ -129,7 +116,7 @@ static void end_slot(struct net_slot *s, bool abort)
 /* Return true if no request has begun and no answer is in progress. */
 static bool is_idle(const struct net_slot *s)
 {
-    return s->in == NULL && s->out_bytes == 0 && s->http.stage == HTTP_READS &&
+    return s->in.n == 0 && s->out_bytes == 0 && s->http.stage == HTTP_READS &&
            !http_connection_begun(&s->http);
 }
 
@@ -158,18 +145,17 @@ static struct net_slot *find_slot(struct net *n)
     return oldest;
 }
 
-bool net_slots_begin(struct net *n, struct tcp_pcb *pcb)
+struct net_slot *net_slots_begin(struct net *n, struct tcp_pcb *pcb)
 {
     const struct net_server *server = &n->setup.server;
     struct net_slot *s = find_slot(n);
 
     if (s == NULL) {
-        return false;
+        return NULL;
     }
     s->net = n;
     s->pcb = pcb;
-    s->in = NULL;
-    s->in_at = s->out_bytes = s->out_at = 0;
+    s->in.at = s->in.n = s->out_bytes = s->out_at = 0;
     s->over = s->reset = false;
     s->begun_ms = 0;
     s->moved_ms = net_now_ms(n);
@@ -180,7 +166,7 @@ bool net_slots_begin(struct net *n, struct tcp_pcb *pcb)
     tcp_sent(pcb, on_sent);
     tcp_err(pcb, on_error);
     tcp_nagle_disable(pcb);
-    return true;
+    return s;
 }
 
 /* Accept a connection; those that came earlier go first. */
@@ -191,7 +177,7 @@ static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
     if (error != ERR_OK || pcb == NULL) {
         return ERR_VAL;
     }
-    if (!net_waiting_any(n) && net_slots_begin(n, pcb)) {
+    if (!net_waiting_any(n) && net_slots_begin(n, pcb) != NULL) {
         return ERR_OK;
     }
     return net_waiting_add(n, pcb) ? ERR_OK : ERR_MEM; /* after ERR_MEM lwIP resets the connection;
@@ -220,22 +206,16 @@ const char *net_slots_open(struct net *n)
  * much waits. */
 static void take_input(struct net_slot *s)
 {
-    while (s->in != NULL && http_connection_wants(&s->http)) {
-        struct pbuf *first = s->in;
-        size_t n = http_connection_take(&s->http, (const char *)first->payload + s->in_at,
-                                        first->len - s->in_at);
+    while (s->in.n != 0 && http_connection_wants(&s->http)) {
+        size_t room = sizeof s->in.bytes - s->in.at, piece = s->in.n < room ? s->in.n : room,
+               n = http_connection_take(&s->http, s->in.bytes + s->in.at, piece);
 
         tcp_recved(s->pcb, (u16_t)n);
-        s->in_at += n;
-        if (s->in_at < first->len) {
+        s->in.at = (s->in.at + n) % sizeof s->in.bytes;
+        s->in.n -= n;
+        if (n < piece) {
             return;
         }
-        s->in = first->next;
-        s->in_at = 0;
-        if (s->in != NULL) {
-            pbuf_ref(s->in);
-        }
-        pbuf_free(first);
     }
 }
 
@@ -303,7 +283,7 @@ static void work(struct net_slot *s, bool crowded)
         end_slot(s, true);
     } else if (s->out_bytes == 0 && s->http.head_bytes == 0 &&
                (s->http.stage == HTTP_CLOSES ||
-                (s->over && s->http.stage == HTTP_READS && s->in == NULL))) {
+                (s->over && s->http.stage == HTTP_READS && s->in.n == 0))) {
         end_slot(s, false);
     }
 }

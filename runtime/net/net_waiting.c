@@ -1,6 +1,6 @@
 /* Connections that wait for a slot of the server. A client that comes when every slot is in use
- * is not reset: its connection is accepted, its first bytes stay with lwIP, and it takes the
- * next slot, in the order of arrival. lwIP counts waiting connections as its backlog, so there are
+ * is not reset: its connection is accepted, its first bytes are kept, and it takes the next slot,
+ * in the order of arrival. lwIP counts waiting connections as its backlog, so there are
  * never more than NET_WAITING; a later SYN gets no answer, and the client sends it again. */
 #include "runtime/net/net_private.h"
 
@@ -18,30 +18,19 @@ static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
 
 /* ---- from lwIP ---- */
 
-/* Leave the bytes to lwIP, which keeps them, acknowledges them and offers them again. A client
- * that leaves before its turn is dropped at the next poll. */
+/* Keep a window of bytes. If lwIP had to keep them, it would drop every segment but the first, and
+ * after its turn the client would wait for a timer that doubles: the turn could be over by then. */
 static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
 {
     struct net_waiting *w = context;
 
     (void)pcb;
     (void)error;
-    if (p != NULL) {
-        return ERR_MEM;
+    if (p == NULL) {
+        w->over = true;
+        return ERR_OK;
     }
-    w->over = true;
-    return ERR_OK;
-}
-
-static err_t on_unwanted(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
-{
-    (void)context;
-    (void)error;
-    if (p != NULL) {
-        tcp_recved(pcb, p->tot_len);
-        pbuf_free(p);
-    }
-    return ERR_OK;
+    return net_input_put(&w->in, p);
 }
 
 static void on_error(void *context, err_t error)
@@ -60,7 +49,10 @@ bool net_waiting_add(struct net *n, struct tcp_pcb *pcb)
         struct net_waiting *w = &n->waiting[i];
 
         if (w->pcb == NULL) {
-            *w = (struct net_waiting){ .pcb = pcb, .since_ms = net_now_ms(n) };
+            w->pcb = pcb;
+            w->since_ms = net_now_ms(n);
+            w->in.at = w->in.n = 0;
+            w->over = false;
             tcp_backlog_delayed(pcb);
             tcp_arg(pcb, w);
             tcp_recv(pcb, on_receive);
@@ -81,29 +73,39 @@ static struct tcp_pcb *take_out(struct net_waiting *w)
     return pcb;
 }
 
-/* Make lwIP deliver the kept bytes now, and not at its next timer. */
-static void give_kept(struct tcp_pcb *pcb)
+/* Return true if the client left before it sent anything. */
+static bool has_left(const struct net_waiting *w)
 {
-    if (pcb->refused_data != NULL) {
-        (void)tcp_process_refused_data(pcb);
-    }
+    return w->over && w->in.n == 0;
 }
 
 /* Read the received bytes first: lwIP resets a connection that ends with unread bytes, and the
  * client would not see the answer. */
 static void drop(struct net_waiting *w)
 {
-    bool over = w->over;
     struct tcp_pcb *pcb = take_out(w);
 
     net_forget_callbacks(pcb);
-    tcp_recv(pcb, on_unwanted);
-    if (!over) {
-        give_kept(pcb);
+    if (!has_left(w)) {
+        tcp_recved(pcb, (u16_t)w->in.n);
         (void)tcp_write(pcb, busy, sizeof busy - 1, 0);
         (void)tcp_output(pcb);
     }
     net_close(pcb);
+}
+
+/* Give the connection a slot, with the bytes that have come. Returns false if there is no slot. */
+static bool begin(struct net *n, struct net_waiting *w)
+{
+    struct net_slot *s = net_slots_begin(n, w->pcb);
+
+    if (s == NULL) {
+        return false;
+    }
+    s->in = w->in;
+    s->over = w->over;
+    (void)take_out(w);
+    return true;
 }
 
 static struct net_waiting *longest(struct net *n)
@@ -161,11 +163,10 @@ void net_waiting_poll(struct net *n)
     drop_half_open(n);
     for (unsigned i = 0; i < NET_WAITING; i++) {
         w = &n->waiting[i];
-        if (w->pcb != NULL && (w->over || now - w->since_ms > NET_WAIT_SECONDS * MS)) {
+        if (w->pcb != NULL && (has_left(w) || now - w->since_ms > NET_WAIT_SECONDS * MS)) {
             drop(w);
         }
     }
-    while ((w = longest(n)) != NULL && net_slots_begin(n, w->pcb)) {
-        give_kept(take_out(w));
+    while ((w = longest(n)) != NULL && begin(n, w)) {
     }
 }

@@ -28,9 +28,9 @@
 #define MEMP_NUM_IGMP_GROUP 4
 #define MEMP_NUM_MLD6_GROUP 6
 #define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS needs several */
-/* Received frames: a window and one more per slot, one per waiting client (net_slots.c), and some
- * for out-of-order segments and everything else. */
-#define PBUF_POOL_SIZE 72
+/* Received frames. net_poll takes one after the other, and connections copy their bytes (net_input),
+ * so that only segments that came too early keep a frame. */
+#define PBUF_POOL_SIZE 48
 #define PBUF_POOL_BUFSIZE 1536
 
 /* ---- TCP ---- */
@@ -39,6 +39,8 @@
 #define TCP_WND (4 * TCP_MSS)
 #define TCP_SND_BUF (4 * TCP_MSS)
 #define TCP_SND_QUEUELEN 16
+/* Frames of segments that came too early, per connection. */
+#define TCP_OOSEQ_MAX_PBUFS 8
 #define TCP_LISTEN_BACKLOG 1
 #define TCP_DEFAULT_LISTEN_BACKLOG 8
 #define LWIP_TCP_SACK_OUT 0

@@ -60,6 +60,7 @@ static struct rig {
     void (*segment)(const uint8_t *ip, const uint8_t *tcp, size_t bytes);
     struct http_connection *http[NET_CONNECTIONS]; /* the server's connection; NULL: none */
     bool all_work;                                 /* every connection counts as one at work */
+    bool holds;                                    /* the server takes one piece of a body */
 } rig;
 
 static uint32_t rig_read(const uint8_t *p, unsigned n)
@@ -262,9 +263,9 @@ static void rig_head(void *user, const struct http_request *r)
 
 static bool rig_body(void *user, const char *bytes, size_t n)
 {
-    (void)user;
     (void)bytes;
     (void)n;
+    (*(struct http_connection **)user)->held = rig.holds;
     return true;
 }
 
