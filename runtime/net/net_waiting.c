@@ -4,9 +4,11 @@
  * never more than NET_WAITING; a later SYN gets no answer, and the client sends it again. */
 #include "runtime/net/net_private.h"
 
+#include <lwip/memp.h>
 #include <lwip/priv/tcp_priv.h>
+#include <lwip/stats.h>
 
-enum { MS = 1000, HALF_OPEN_MS = 1000 };
+enum { MS = 1000, HALF_OPEN_MS = 1000, SILENT_MS = 2000 };
 
 static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
                            "content-type: application/json\r\n"
@@ -155,12 +157,43 @@ static void drop_half_open(struct net *n)
     }
 }
 
+/* ---- connections that are closed here ---- */
+
+/* Return true if other connections may soon lack memory for what they send. */
+static bool is_short(void)
+{
+    return lwip_stats.mem.used > MEM_SIZE / 4 * 3 ||
+           lwip_stats.memp[MEMP_TCP_SEG]->used > MEMP_NUM_TCP_SEG / 4 * 3;
+}
+
+/* If memory is short, drop the closed connection whose client has been silent for longest. lwIP
+ * keeps the end of an answer for a quarter of an hour if the client is gone, and twelve such
+ * answers are as long as the heap. */
+static void drop_closed(void)
+{
+    struct tcp_pcb *oldest = NULL;
+
+    if (!is_short()) {
+        return;
+    }
+    for (struct tcp_pcb *pcb = tcp_active_pcbs; pcb != NULL; pcb = pcb->next) {
+        if ((pcb->state == FIN_WAIT_1 || pcb->state == CLOSING || pcb->state == LAST_ACK) &&
+            (oldest == NULL || tcp_ticks - pcb->tmr > tcp_ticks - oldest->tmr)) {
+            oldest = pcb;
+        }
+    }
+    if (oldest != NULL && (tcp_ticks - oldest->tmr) * TCP_SLOW_INTERVAL > SILENT_MS) {
+        tcp_abort(oldest);
+    }
+}
+
 void net_waiting_poll(struct net *n)
 {
     uint64_t now = net_now_ms(n);
     struct net_waiting *w;
 
     drop_half_open(n);
+    drop_closed();
     for (unsigned i = 0; i < NET_WAITING; i++) {
         w = &n->waiting[i];
         if (w->pcb != NULL && (has_left(w) || now - w->since_ms > NET_WAIT_SECONDS * MS)) {

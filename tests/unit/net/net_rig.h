@@ -37,6 +37,7 @@ struct rig_client {
     uint32_t sequence, theirs;
     uint32_t acknowledged; /* the sequence number that the board expects next */
     bool accepted, ended, reset;
+    bool gone; /* takes no segment any more */
     size_t bytes;
     char text[RIG_TEXT + 1];
 };
@@ -60,6 +61,7 @@ static struct rig {
     void (*segment)(const uint8_t *ip, const uint8_t *tcp, size_t bytes);
     struct http_connection *http[NET_CONNECTIONS]; /* the server's connection; NULL: none */
     bool all_work;                                 /* every connection counts as one at work */
+    size_t answer_bytes;                           /* length of an answer; 0: it is "ok" */
     bool holds;                                    /* the server takes one piece of a body */
 } rig;
 
@@ -199,6 +201,9 @@ static void rig_take_tcp(const uint8_t *tcp, size_t bytes)
     if (client >= RIG_CLIENTS || head > bytes) {
         abort();
     }
+    if (c->gone) {
+        return;
+    }
     c->reset |= (flags & TCP_RST) != 0;
     c->acknowledged = rig_read(tcp + 8, 4);
     if (flags & TCP_SYN) {
@@ -271,7 +276,9 @@ static bool rig_body(void *user, const char *bytes, size_t n)
 
 static void rig_answer(void *user, int status)
 {
-    const struct http_answer head = { .status = status, .type = "text/plain", .bytes = 2 };
+    const struct http_answer head = { .status = status,
+                                      .type = "text/plain",
+                                      .bytes = rig.answer_bytes != 0 ? rig.answer_bytes : 2 };
 
     http_connection_answer(*(struct http_connection **)user, &head);
 }
@@ -291,12 +298,14 @@ static void rig_wrong(void *user, int status, const char *why)
 
 static size_t rig_more(void *user, char *to, size_t room, bool *last, bool *failed)
 {
+    size_t n = rig.answer_bytes != 0 ? room : 2;
+
     (void)user;
-    (void)room;
     *failed = false;
     *last = true;
+    memset(to, 'x', n);
     memcpy(to, "ok", 2);
-    return 2;
+    return n;
 }
 
 static void rig_nothing(void *user)

@@ -1,0 +1,67 @@
+/* Clients that vanish before they have taken the end of their answers, after the board has closed
+ * their connections. lwIP sends such an end again and again, but its memory is for other clients,
+ * too. */
+#include "tests/unit/net/net_rig.h"
+#include "tests/unit/tap.h"
+
+enum {
+    ANSWER = 5000,     /* bytes, which fit into lwIP's memory for one connection */
+    HEAP = 48 * 1024,  /* bytes that lwIP may keep for long: three quarters of its heap */
+    GONE = 20,         /* clients that vanish */
+    SILENT_MS = 20000, /* time in which one of them alone may come back */
+};
+
+/* The client asks for an answer, after which the board closes the connection. */
+static void ask(unsigned client, bool gone)
+{
+    rig_connect(client);
+    rig.clients[client].gone = gone;
+    rig_tcp(client, TCP_ACK | TCP_PSH,
+            "GET / HTTP/1.1\r\nhost: 10.0.2.15\r\nconnection: close\r\n\r\n");
+    rig_wait(20);
+}
+
+static bool is_answered(unsigned client)
+{
+    const struct rig_client *c = &rig.clients[client];
+
+    return strncmp(c->text, "HTTP/1.1 200 ", 13) == 0 && c->ended && !c->reset;
+}
+
+static unsigned count_connections(void)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
+        n += rig.http[i] != NULL;
+    }
+    return n;
+}
+
+int main(void)
+{
+    struct net_figures figures;
+
+    OK(rig_open("10.0.2.15/24,10.0.2.2", NULL) == NULL, "a board is on the network");
+    rig.answer_bytes = ANSWER;
+    rig_wait(2000);
+    ask(0, true);
+    OK(count_connections() == 0, "the connection of a client that vanishes has no slot");
+    rig_wait(SILENT_MS);
+    rig.clients[0].gone = false;
+    rig_wait(2 * SILENT_MS);
+    OK(is_answered(0), "the client gets its answer if it comes back after %d s", SILENT_MS / 1000);
+
+    for (unsigned i = 1; i <= GONE; i++) {
+        ask(i, true);
+    }
+    rig_wait(4000);
+    net_figures(rig.net, &figures);
+    OK(figures.heap_most > HEAP && figures.heap_bytes <= HEAP,
+       "after %d such clients lwIP's heap has room for others: %u bytes were in use, and %u are",
+       GONE, (unsigned)figures.heap_most, (unsigned)figures.heap_bytes);
+    ask(GONE + 1, false);
+    rig_wait(1000);
+    OK(is_answered(GONE + 1), "another client is answered");
+    return tap_done();
+}
