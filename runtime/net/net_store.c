@@ -173,11 +173,12 @@ static bool connect_link(struct net_link *l, struct net_job *j)
     tcp_recv(l->pcb, on_receive);
     tcp_err(l->pcb, on_error);
     l->state = NET_LINK_CONNECTS;
-    l->file = j->file;
+    l->ip = j->file->ip;
+    l->port = j->file->address.port;
     l->job = j;
     j->linked = true;
     memset(&l->range, 0, sizeof l->range);
-    if (tcp_connect(l->pcb, &j->file->ip, j->file->address.port, on_connected) != ERR_OK) {
+    if (tcp_connect(l->pcb, &l->ip, l->port, on_connected) != ERR_OK) {
         give_back(l, "the store cannot be reached");
     }
     return l->job != NULL;
@@ -190,7 +191,6 @@ static void ask(struct net_link *l, struct net_job *j)
     size_t n = http_range_ask(text, &f->address, &f->version, j->first + j->got, j->bytes - j->got);
 
     l->job = j;
-    l->file = j->file;
     j->linked = true;
     l->moved_ms = net_now_ms(l->net);
     http_range_begin(&l->range, &f->version, j->first, j->bytes, j->got, j->to);
@@ -271,9 +271,9 @@ void net_store_forget(struct net_file *f)
     }
 }
 
-static bool same_server(const struct net_file *a, const struct net_file *b)
+static bool leads_to_server(const struct net_link *l, const struct net_file *f)
 {
-    return a == b || (ip_addr_cmp(&a->ip, &b->ip) && a->address.port == b->address.port);
+    return ip_addr_cmp(&l->ip, &f->ip) && l->port == f->address.port;
 }
 
 /* Give a job to a connection. Returns false if no connection can take it now. */
@@ -285,7 +285,7 @@ static bool begin_job(struct net *n, struct net_job *j)
         struct net_link *l = &n->store.links[i];
 
         l->net = n;
-        if (l->state == NET_LINK_OPEN && l->job == NULL && same_server(l->file, j->file)) {
+        if (l->state == NET_LINK_OPEN && l->job == NULL && leads_to_server(l, j->file)) {
             ask(l, j);
             return true;
         }

@@ -56,12 +56,13 @@ struct net_job {
 struct net_link {
     struct net *net;
     enum net_link_state { NET_LINK_FREE, NET_LINK_CONNECTS, NET_LINK_OPEN } state;
-    struct tcp_pcb *pcb;   /* NULL: lwIP has dropped the connection */
-    struct net_file *file; /* the connection leads to this file's server */
-    struct net_job *job;   /* NULL: no job */
-    bool used;             /* a complete answer has arrived */
-    bool over;             /* the server sends no more */
-    uint64_t moved_ms;     /* time of the last byte */
+    struct tcp_pcb *pcb; /* NULL: lwIP has dropped the connection */
+    ip_addr_t ip;        /* the connection leads to this server, also after its file was closed */
+    uint16_t port;
+    struct net_job *job; /* NULL: no job */
+    bool used;           /* a complete answer has arrived */
+    bool over;           /* the server sends no more */
+    uint64_t moved_ms;   /* time of the last byte */
     struct http_range range;
 };
 

@@ -10,11 +10,13 @@ static uint8_t file[FILE_BYTES], to[FILE_BYTES + SECTOR_BYTES];
 
 static struct store {
     enum { ANSWERS, REFUSES, SILENT, TALKS_FIRST, HOLDS } how;
-    bool names; /* the server of names knows "nas" */
+    bool names;          /* the server of names knows "nas" */
+    unsigned asked_port; /* at which the last question came */
     unsigned asked_names, connects, questions,
         cut_after; /* segments of an answer, after which the connection is reset; 0: none */
     struct server {
         unsigned port; /* the board's; 0: free */
+        unsigned ours_port;
         uint32_t ours, theirs;
         uint32_t first, n, sent;
         unsigned pieces;
@@ -49,7 +51,7 @@ static void segment(struct server *s, unsigned flags, const void *data, size_t n
 {
     uint8_t tcp[RIG_FRAME] = { [12] = 0x50, [14] = 64 };
 
-    rig_write(tcp, 2, 80);
+    rig_write(tcp, 2, s->ours_port);
     rig_write(tcp + 2, 2, s->port);
     rig_write(tcp + 4, 4, s->ours);
     rig_write(tcp + 8, 4, s->theirs);
@@ -84,6 +86,7 @@ static void read_question(struct server *s, const char *text)
         abort();
     }
     store.questions++;
+    store.asked_port = s->ours_port;
     s->first = first;
     s->n = last + 1 - first;
     s->sent = 0;
@@ -128,6 +131,7 @@ static void take_segment(const uint8_t *ip, const uint8_t *tcp, size_t bytes)
     if (tcp[13] & TCP_SYN) {
         store.connects++;
         *s = (struct server){ .port = rig_read(tcp, 2),
+                              .ours_port = rig_read(tcp + 2, 2),
                               .ours = 5000,
                               .theirs = rig_read(tcp + 4, 4) + 1 };
         if (store.how == REFUSES) {
@@ -326,6 +330,20 @@ static void check_files(struct block_device *first)
        "other files are opened when the three are not in use");
 }
 
+/* A file takes the memory of a file of another server, to which a connection is still open. */
+static void check_servers(void)
+{
+    const char *why;
+
+    begin(ANSWERS, true);
+    net_fetch_forget(rig.net);
+    OK(net_fetch(rig.net, "http://10.0.2.2/a", &why) != NULL && store.asked_port == 80,
+       "a file is opened at port %u", store.asked_port);
+    net_fetch_forget(rig.net);
+    OK(net_fetch(rig.net, "http://10.0.2.2:81/b", &why) != NULL && store.asked_port == 81,
+       "the next file is at another server, which is asked at port %u", store.asked_port);
+}
+
 int main(void)
 {
     const char *why = rig_open("10.0.2.15/24,10.0.2.2", NULL);
@@ -344,5 +362,6 @@ int main(void)
     check_reset(d);
     check_memory(d);
     check_files(d);
+    check_servers();
     return tap_done();
 }
