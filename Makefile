@@ -52,7 +52,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-p
 DEBUG ?= -g
 # The numerical contract forbids contraction and fast-math. Objects must not contain paths.
 COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
-          -fno-omit-frame-pointer -I. -I$(O)/gen -ffile-prefix-map=$(CURDIR)/= \
+          -fno-omit-frame-pointer -I. -I$(O)/gen -ffile-prefix-map=$(call quote,$(CURDIR))/= \
           -DINGOT_VERSION_TEXT='"$(VERSION)"' -MMD -MP
 
 # ---- kernels ---------------------------------------------------------------------------------

@@ -33,4 +33,4 @@ evaluate-demo: $(H)/ingot ## ask the demo model and the mixture 200 held-out pro
 	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate_acting.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot
 
 acting-real: $(H)/ingot ## ask SmolLM2-135M, which was not trained to act, 138 sentences (make model NAME=smollm2-135m first)
-	INGOT_BUILD=$(abspath $(O)) tests/golden/acting_real.t tuned untouched
+	INGOT_BUILD=$(call quote,$(abspath $(O))) tests/golden/acting_real.t tuned untouched

@@ -2,7 +2,7 @@
 
 # A program that hangs, or a suite that takes too long, is ended and reported.
 PROVE = tests/bounded.py --suite '$@' prove --timer --exec tests/bounded.py
-TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
+TEST_ENV = INGOT_BUILD=$(call quote,$(abspath $(O))) INGOT_ASSETS=$(call quote,$(abspath $(ASSETS))) PYTHON=$(PYTHON) \
            FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG) \
            INGOT_TEST_SECONDS=$(TEST_SECONDS) INGOT_SUITE_SECONDS=$(SUITE_SECONDS)
 FUZZ_SECONDS ?= 0.25
@@ -538,4 +538,4 @@ seeds: setup-tests ## what the founding documents ask for: a command and a figur
 	$(Q)$(TEST_ENV) $(PYTHON) tests/seeds.py -o docs/SEEDS.md
 
 mutate: ## make small changes in a copy of the tree, each of which a test must detect; MUTATE=pattern picks some, AGAIN=1 forgets results; an hour
-	$(Q)$(TEST_ENV) $(PYTHON) tests/mutate/mutate.py $(abspath $(O)) --jobs $(JOBS) --pick '$(MUTATE)' $(if $(AGAIN),--again)
+	$(Q)$(TEST_ENV) $(PYTHON) tests/mutate/mutate.py $(call quote,$(abspath $(O))) --jobs $(JOBS) --pick '$(MUTATE)' $(if $(AGAIN),--again)

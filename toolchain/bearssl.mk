@@ -24,7 +24,7 @@ $(1): $(BEARSSL_MADE_OF) $(5)
 	$$(call say,BEARSSL,$$@)
 	$$(Q)rm -rf $(1).obj && mkdir -p $(1).obj
 	$$(Q)for f in $(4); do \
-	    $(2) -g0 -ffunction-sections -fdata-sections -fno-strict-aliasing -ffile-prefix-map=$$(abspath $(BEARSSL))=bearssl \
+	    $(2) -g0 -ffunction-sections -fdata-sections -fno-strict-aliasing -ffile-prefix-map=$$(call quote,$$(abspath $(BEARSSL)))=bearssl \
 	        -I$(BEARSSL)/inc -I$(BEARSSL)/src -c $(BEARSSL)/$$$$f -o $(1).obj/$$$$(basename $$$$f).o || exit 1; done
 	$$(Q)rm -f $$@ && $(3)ar rcsD $$@ $(1).obj/*.o
 endef

@@ -47,7 +47,7 @@ $(1): $(5) | $(NEWLIB_READY)
 	$$(call say,NETWORK,$$@)
 	$$(Q)rm -rf $(1).obj && mkdir -p $(1).obj
 	$$(Q)for f in $(4); do \
-	    $$(LWIP_CC) -ffile-prefix-map=$$(abspath $(3))=network $(2) -c $(3)/$$$$f -o $(1).obj/$$$$(basename $$$$f).o || exit 1; done
+	    $$(LWIP_CC) -ffile-prefix-map=$$(call quote,$$(abspath $(3)))=network $(2) -c $(3)/$$$$f -o $(1).obj/$$$$(basename $$$$f).o || exit 1; done
 	$$(Q)rm -f $$@ && $(CROSS_COMPILE)ar rcsD $$@ $(1).obj/*.o
 endef
 $(eval $(call network_archive,$(LWIP_AT)/liblwip.a,$(LWIP_INCLUDE) $(FIXED_INCLUDE),$(LWIP),$(LWIP_PARTS),$(LWIP_MADE_OF)))

@@ -25,7 +25,7 @@ STATIC_LIBS = -static -s -Wl,--build-id=none -lm -Wl,-Map,$@.map
 
 $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 	@mkdir -p $(@D)
-	$(Q)$(STATIC_CC_$*) -O2 -ffile-prefix-map=$(abspath $(CJSON))/= -I$(CJSON)/cjson -c $< -o $@
+	$(Q)$(STATIC_CC_$*) -O2 -ffile-prefix-map=$(call quote,$(abspath $(CJSON)))/= -I$(CJSON)/cjson -c $< -o $@
 
 # This computer's program is linked again from its objects. The others come from the same rules with another compiler, in another folder (STATIC=1).
 # The static programs have no HTTP server, because wslay's package has no static library.
