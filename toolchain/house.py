@@ -284,8 +284,10 @@ def measure(files):
 
 def at_revision(revision):
     with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
-        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        archive = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=False)
+        if archive.returncode != 0:
+            sys.exit(f"house: git has no commit {revision} here: compare in a clone with the whole history (git fetch --unshallow)")
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
         return tracked(folder)
 
 

@@ -37,9 +37,18 @@ KNOWN = {
 }
 
 
+def from_git(*folders):
+    """git's list of the files in these folders, or of all files; None in a copy that is not a clone."""
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *folders], cwd=ROOT, capture_output=True,
+                          text=True, check=False)
+    return done.stdout.splitlines() if done.returncode == 0 else None
+
+
 def sources(folders):
-    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--"] + folders, cwd=ROOT,
-                           capture_output=True, text=True, check=True).stdout.split("\n")
+    names = from_git(*folders)
+    if names is None:
+        names = [os.path.relpath(os.path.join(where, name), ROOT)
+                 for folder in folders for where, _, files in os.walk(os.path.join(ROOT, folder)) for name in files]
     return sorted({n for n in names if n.endswith((".c", ".h")) and os.path.exists(os.path.join(ROOT, n))})
 
 
@@ -147,9 +156,8 @@ def beyond(files, found, tests):
 
 
 def full_folders():
-    """Findings about folders with too many files to survey."""
-    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
-                           check=True).stdout.splitlines()
+    """Findings about folders with too many files to survey; none in a copy that is not a clone."""
+    names = from_git() or []
     count = collections.Counter(os.path.dirname(n) for n in set(names) if os.path.exists(os.path.join(ROOT, n)))
     for folder, n in sorted(count.items()):
         if n > MOST_FOLDER and not folder.startswith(CORPORA):

@@ -17,9 +17,9 @@ os.makedirs(WORK, exist_ok=True)
 
 
 # A whole image is built here, and on a slow computer five minutes were not enough for it.
-def make(*words, cwd=ROOT, timeout=900):
+def make(*words, cwd=ROOT, timeout=900, **more):
     done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True, text=True,
-                          timeout=timeout, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
+                          timeout=timeout, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"} | more)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -124,6 +124,9 @@ tap.ok(set(order[:2]) == VIRT and len(order) > 5 and len(boards) > 1000 and not 
 
 status, text = make("layers")
 tap.ok(status == 0, "make layers: includes point one way", text)
+# A downloaded archive of the sources is not a clone; GIT_CEILING_DIRECTORIES hides the clone around the folder.
+status, text = make("layers", cwd=os.path.join(WORK, ELSEWHERE), GIT_CEILING_DIRECTORIES=WORK)
+tap.ok(status == 0 and "format: this is not a clone" in text and "structure: 0 beyond" in text, "make layers in sources without .git", text)
 status, text = make("help")
 said = re.findall(r"^  ([a-z-]+) ", text, re.M)
 tap.ok(status == 0 and len(said) == 10 and {"setup", "run", "host", "image", "test", "card"} <= set(said), "make help lists ten targets", text)
