@@ -166,6 +166,11 @@ if [ -n "$need$need_qemu" ]; then
         [ "$what" != prompt ] || exit 1
         exit 0
     }
+    [ -z "$sudo" ] || command -v sudo >/dev/null || {
+        echo "setup: installing needs root, and there is no sudo here: run toolchain/setup.sh${1:+ $1} as root" >&2
+        [ "$what" != prompt ] || exit 1
+        exit 0
+    }
     [ -z "$need_qemu" ] || ! is_bookworm || add_backports
     $sudo apt-get update -q || echo "setup: apt-get update failed; trying with the existing lists" >&2
     # Installing all at once is fastest. If that fails, the available ones are installed one by one.
