@@ -1,9 +1,11 @@
 #include "flash_image/adapter/adapter.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "flash_image/adapter/adapter_private.h"
 #include "flash_image/gguf/gguf.h"
@@ -58,12 +60,12 @@ static void set_params(struct adapter_build *b)
 bool adapter_is(const char *path)
 {
     char magic[sizeof ADAPTER_MAGIC - 1];
-    FILE *f = fopen(path, "rb");
-    bool is = f != NULL && fread(magic, sizeof magic, 1, f) == 1 &&
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a pipe's writer */
+    bool is = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
               memcmp(magic, ADAPTER_MAGIC, sizeof magic) == 0;
 
-    if (f != NULL) {
-        (void)fclose(f);
+    if (fd >= 0) {
+        close(fd);
     }
     return is;
 }

@@ -10,6 +10,8 @@ MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
 # MODEL= may also be the name of a published model (models/published.ini), unless a file has that name.
 PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
+# A path that begins with a dash is given with its folder, because programs would take it for an option.
+$(foreach v,MODEL FIRMWARE SIGN,$(if $(filter -%,$(firstword $($(v)))),$(eval override $(v) := ./$$($(v)))))
 # Variables of a board.mk for the other files on a card of BOARD=. CARD_IMAGE: the image's name on the card (empty: only models). CARD_FIRMWARE: firmware
 # files that the card also needs; CARD_TREES: files that only some boards need; CARD_MORE: patterns of further files (flash_image/card/card_firmware.c); CARD_LICENCE:
 # the firmware's licence. CARD_TABLE := mbr: the loader reads no GPT. CARD_SLOT: the partition of the table (1 to 3) that the loader looks at. CARD_MOST_WORDS: the

@@ -370,7 +370,7 @@ static enum err open_error(void)
 bool pack_is_ingot(const char *path, enum err *e)
 {
     char magic[8] = { 0 };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a pipe's writer */
     ssize_t n;
 
     if (fd < 0) {
@@ -379,7 +379,8 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* if it is a folder, the packer reports that later */
+    /* The packer reports a folder or an empty pipe later. */
+    if (n < 0 && errno != EISDIR && errno != EAGAIN) {
         *e = ERR_IO;
     }
     close(fd);

@@ -205,7 +205,8 @@ static enum err map_open(struct mapping *m, const char *path, int fd, char *erro
 enum err mapping_open(struct mapping *m, const char *path, char *error_message,
                       size_t error_message_bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* Without O_NONBLOCK, the open of a pipe would wait for its writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     enum err e;
 
     m->data = NULL;

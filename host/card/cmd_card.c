@@ -215,6 +215,12 @@ static bool add_models(struct job *j)
             return false;
         }
     }
+    if (j->models.first == NULL) {
+        snprintf(j->error_message, sizeof j->error_message,
+                 "the card would have no model: presets, grammars, actions and adapters go beside "
+                 "one; give at least one model");
+        return false;
+    }
     return true;
 }
 

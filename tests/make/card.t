@@ -141,6 +141,15 @@ with alone_with(PLAIN):
     card(PLAIN, "a Hugging Face folder", models_are(packed(demo, "demo.ingot")), MODEL=demo)
     os.symlink(demo, os.path.join(HERE, "linked"))
     card(PLAIN, "a link keeps its own name", models_are(packed(demo, "linked.ingot")), MODEL=os.path.join(HERE, "linked"))
+    folder = os.path.join(WORK, "card-dash")  # links to the checkout, and a model whose relative path begins with a dash
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    for name in set(os.listdir(ROOT)) - {".git"}:
+        os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+    shutil.copytree(demo, os.path.join(folder, "-a model"))
+    status, text = make("BOARD=" + PLAIN, "MODEL=-a model", "card", out=BUILD.removeprefix(ROOT + os.sep), cwd=folder)
+    tap.ok(status == 0 and models_are(packed(os.path.join(folder, "-a model"), "-a model.ingot"))(on_card(PLAIN)), "make card: a path that begins with a dash", text)
+    shutil.rmtree(folder)
     llama2c = os.path.join(os.environ.get("INGOT_ASSETS", ""), "llama2c/stories260K.v1.bin")
     if os.path.exists(llama2c):
         card(PLAIN, "a llama2.c checkpoint", models_are(packed(llama2c, "stories260K.v1.ingot")),
@@ -439,6 +448,9 @@ with alone_with(PLAIN):
     tap.ok(status == 0 and [kind for kind, _ in partitions(image_of(PLAIN))] == [0xEE], "make card FORMAT=exfat TABLE=gpt",
            text)
     card(PLAIN, "and back to FAT32", models_are(one), MODEL=one)
+pipe = os.path.join(HERE, "pipe")  # which nobody writes to
+os.mkfifo(pipe)
+preset = os.path.join(ROOT, "presets/lila.txt")
 WRONG = [
     ([], 2, ["for which board", "usage: ingot card"]),
     ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "give at least one model"]),
@@ -460,6 +472,10 @@ WRONG = [
     ([WITH_IMAGE, one, "-o", "x.img", "--format", "ntfs"], 2, ["--format ntfs", "fat32 or exfat"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--table", "gpt"], 1, [WITH_IMAGE, "cannot start from a GPT"]),
     ([WITH_IMAGE, one, "-o", one], 1, ["is the model itself"]),
+    ([WITH_IMAGE, pipe, "-o", "x.img"], 1, [pipe, "is a device or a pipe"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--firmware", pipe], 1, [pipe, "is a device or a pipe"]),
+    ([WITH_IMAGE, preset, "-o", "x.img"], 1, ["the card would have no model", "give at least one model"]),
+    ([WITH_IMAGE, preset, "-o", "x.img", "--system", "Hello"], 1, ["the card would have no model"]),
 ]
 whole = bytes_of(one)
 for words, wanted, wants in WRONG:
