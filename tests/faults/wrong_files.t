@@ -373,6 +373,14 @@ with open(os.path.join(where, "config.json")) as f:
     other = json.load(f)
 other["text_config"]["model_type"] = "mamba"
 write_json(where, "config.json", other)
+
+# A FIFO into which nobody writes: no command waits for it.
+fifo = os.path.join(WORK, "wrong-fifo")
+if not os.path.exists(fifo):
+    os.mkfifo(fifo)
+for words in (["pack", fifo, "-o", fifo + ".out"], ["info", fifo], ["verify", fifo], ["run", fifo, "-p", "x"], ["send", fifo, "--to", "/dev/null"],
+              ["run", PACKED, "--draft", fifo, "-q", "-p", "x"]):
+    refused(f"ingot {words[0]} of a FIFO", fifo, ["is a device or a pipe"], ingot(*words))
 refused("a text part that is not known", where, ["several parts", "'mamba', which is not supp"],
         pack(where))
 tap.done()
