@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/cli/commands.h"
 #include "board/host/file_device.h"
@@ -20,7 +21,7 @@ struct job {
     const struct arguments *a;
     struct file_device state;
     struct block_device device;
-    bool open;
+    bool open, is_card;
     struct fat32 fs;
     struct fat32_entry entry;
     struct file_extent extents[FILE_MAX_EXTENTS];
@@ -51,6 +52,7 @@ static bool find_file(struct job *j)
         e = file_open_device(&j->file, &j->device, j->state.bytes, NULL);
         return e == ERR_OK || fail(j, "holds nothing");
     }
+    j->is_card = true;
     if (e == ERR_OK) {
         e = fat32_find(&j->fs, "ingot.log", &j->entry);
     }
@@ -112,6 +114,16 @@ static bool write_lines(const struct job *j, const struct record_list *l)
     return true;
 }
 
+/* Return true if a file given in place of a card has something else than records. A log in which
+ * nothing was written yet has zeros. */
+static bool is_other_file(const struct job *j, const struct record_list *l)
+{
+    static const char magic[] = "INGOTREC";
+
+    return !j->is_card && l->n == 0 && l->damaged == 0 && j->bytes[0] != 0 &&
+           memcmp(j->bytes, magic, sizeof magic - 1) != 0;
+}
+
 static void say_how_many(const struct job *j, const struct record_list *l)
 {
     if (l->n == 0) {
@@ -142,6 +154,8 @@ static bool print_log(const struct arguments *a)
     good = find_file(j) && read_file(j) &&
            (record_list_read(&records, j->bytes, (size_t)j->file.bytes) ||
             fail(j, "out of memory")) &&
+           (!is_other_file(j, &records) ||
+            fail(j, "this is neither a card nor the ingot.log of one")) &&
            write_lines(j, &records);
     if (good) {
         say_how_many(j, &records);

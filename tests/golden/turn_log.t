@@ -99,7 +99,12 @@ def without_room():
            "a card without room for it says how to make one", said[0])
     _, err = rows_of(card)
     tap.ok("has no ingot.log: `ingot card --log 4` makes one" in err, "`ingot log` says how to make room for the log, too", err)
-    status, _, err = run(HOST, "log", MODEL)
+    status, out, err = run(HOST, "log", MODEL)
+    tap.ok(status == 1 and out == "" and "neither a card nor the ingot.log of one" in err, "another file is not taken for a log without a line", err)
+    zeros = os.path.join(WORK, "turn-log-zeros")
+    with open(zeros, "wb") as f:
+        f.truncate(1 << 20)
+    status, _, err = run(HOST, "log", zeros)
     tap.ok(status == 0 and "no turn is logged there yet" in err, "a file without a line says so", err)
 
 
