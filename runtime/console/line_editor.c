@@ -329,6 +329,7 @@ static enum line_event take_control(struct line_editor *e, int control)
 enum line_event line_editor_take(struct line_editor *e, int byte)
 {
     bool second = byte == LINE_FEED && e->after_cr;
+    bool alt = e->n_sequence == 1;
     char c = (char)byte;
 
     e->after_cr = false;
@@ -337,6 +338,9 @@ enum line_event line_editor_take(struct line_editor *e, int byte)
     }
     if (byte < SPACE || byte == DELETE) { /* a control byte ends any sequence */
         e->n_sequence = 0;
+        if (alt && (byte == BACKSPACE || byte == DELETE)) {
+            byte = CTRL_W;
+        }
         return take_control(e, byte);
     }
     if (e->n_sequence != 0 && byte < 0x80) {

@@ -3,7 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 10000 }; /* larger numbers are cut to this */
+enum {
+    MOST_COLUMNS = 10000, /* larger numbers are cut to this */
+    MOST_MODIFIER = 8,    /* xterm's F3 with Shift, Alt and Ctrl sends ESC [ 1 ; 2 R to 8 R */
+};
 
 /* The keys of VT220 and xterm: ECMA-48 final bytes; ESC O, which DECCKM selects; the modifiers ";5"
  * (Ctrl) and ";3" (Alt) of xterm. Also the keys of rxvt and of the Linux console that differ from
@@ -38,6 +41,8 @@ static const struct key_sequence {
     { "[1;3C", KEY_WORD_RIGHT },
     { "Oc", KEY_WORD_RIGHT },
     { "d", KEY_DELETE_WORD },
+    { "[3;5~", KEY_DELETE_WORD },
+    { "[3;3~", KEY_DELETE_WORD },
     { "[200~", KEY_PASTE },
     { "[201~", KEY_PASTE_END },
 };
@@ -67,17 +72,17 @@ static uint32_t read_number(const char **text)
 
 uint32_t line_keys_answered_column(const char *sequence)
 {
-    uint32_t column;
+    uint32_t row, column;
 
     if (*sequence++ != '[') {
         return 0;
     }
-    (void)read_number(&sequence); /* the row */
+    row = read_number(&sequence);
     if (*sequence++ != ';') {
         return 0;
     }
     column = read_number(&sequence);
-    if (*sequence != 'R') {
+    if (*sequence != 'R' || (row == 1 && column <= MOST_MODIFIER)) {
         return 0;
     }
     return column;

@@ -182,6 +182,11 @@ static void test_pastes(void)
        "pasted control bytes and sequences are not keys (\"%s\")", line);
     OK(type("\33[200~a\3") == LINE_ABORTED, "Ctrl-C leaves a paste without an end");
     open_editor(80, true);
+    type("one two three\33\x7f");
+    OK(strcmp(line, "one two ") == 0, "Alt-Backspace takes a word back (\"%s\")", line);
+    type("\33\b\1\33[3;5~");
+    OK(strcmp(line, " ") == 0, "Ctrl-Delete takes a word after the cursor (\"%s\")", line);
+    open_editor(80, true);
     type("a\33[[A\33[[Eb");
     OK(strcmp(line, "ab") == 0, "F1 to F5 of the Linux console type nothing (\"%s\")", line);
 }
@@ -196,6 +201,9 @@ static void test_width(void)
     OK(editor.columns == 17 && strcmp(line, "some text") == 0, "the answer does not become text");
     type("\33[1R\33[;R\33[9;0R\33[12345678901234567890;5R");
     OK(editor.columns == 17, "bytes that are not an answer are ignored (%u)",
+       (unsigned)editor.columns);
+    type("\33[1;2R\33[1;8R");
+    OK(editor.columns == 17, "F3 with Shift or Ctrl is not an answer (%u)",
        (unsigned)editor.columns);
     type("\f");
     OK(term.row == 0 && term.cells[0][0] == '>' && term.asked == 2,
