@@ -113,9 +113,15 @@ def _open_serial(path, baud):
 
 
 def _open_termios(path, baud):
+    import fcntl
     import termios
     import tty
     fd = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as pyserial and `ingot serial` do
+    except OSError as error:
+        os.close(fd)
+        raise IngotError("gone", f"{path}: another program has it open") from error
     tty.setraw(fd)
     mode = termios.tcgetattr(fd)
     mode[0] |= termios.IXON | termios.IXOFF

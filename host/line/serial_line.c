@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
@@ -129,6 +130,10 @@ bool serial_open(struct serial_line *s, const char *path, uint32_t baud)
     }
     if (!isatty(s->fd)) {
         return close_refused(s, ENOTTY);
+    }
+    /* TIOCEXCL does not stop root; the lock, which pyserial uses too, does. */
+    if (flock(s->fd, LOCK_EX | LOCK_NB) != 0) {
+        return close_refused(s, errno == EWOULDBLOCK ? EBUSY : errno);
     }
     if (ioctl(s->fd, TIOCEXCL) != 0 || !set_raw(s->fd, speed)) {
         return close_refused(s, errno);

@@ -518,6 +518,8 @@ def serial_errors():
         gone.stdin.flush()
         while b" of the context are taken" not in gone.stdout.readline():
             pass
+        second = serial(peer.device, "-p", "/stats")
+        c.ok(second.returncode == 1 and "another program has it open" in second.stderr and second.stdout == "", "a second program is refused, for root as well", second)
         peer.child.kill()
         said = gone.stdout.read().decode()
         gone.wait(WAIT)
