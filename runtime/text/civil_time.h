@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 enum {
+    CIVIL_TIME_FIRST = 946684800, /* the year 2000; a clock below this counts from the machine's
+                                   * start */
     CIVIL_TIME_BYTES = sizeof "2026-11-24 01:30",
     CIVIL_AGE_BYTES = sizeof "less than a minute" + 4,
 };

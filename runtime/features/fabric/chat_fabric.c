@@ -27,7 +27,7 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds)
     fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
     fabric_of(c)->epoch = seconds - console_millis(c->console) / 1000;
     if (first) {
-        lessons_correct_clock(&lessons_of(c)->lessons, seconds - fabric_of(c)->fabric.clock);
+        lessons_correct_clock(&lessons_of(c)->lessons, fabric_of(c)->fabric.clock, seconds);
         fabric_correct_clock(&fabric_of(c)->fabric, seconds);
     } else {
         fabric_set_clock(&fabric_of(c)->fabric, seconds);

@@ -85,15 +85,20 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
 }
 
 /* The saved clock continues. But if both clocks show the date, use the present clock, because the
- * time between them has passed. */
+ * time between them has passed. Lessons, which are loaded before, have no clock of their own. */
 static void join_clocks(struct chat *c, uint64_t now)
 {
+    uint64_t saved = fabric_of(c)->fabric.clock;
+
     if (now >= FABRIC_SET_CLOCK && fabric_of(c)->fabric.clock >= FABRIC_SET_CLOCK) {
         fabric_set_clock(&fabric_of(c)->fabric, now);
     } else if (now >= FABRIC_SET_CLOCK) {
         fabric_correct_clock(&fabric_of(c)->fabric, now);
     } else {
         fabric_of(c)->epoch = fabric_of(c)->fabric.clock - (now - fabric_of(c)->epoch);
+    }
+    if (saved >= FABRIC_SET_CLOCK && now < FABRIC_SET_CLOCK) {
+        lessons_correct_clock(&lessons_of(c)->lessons, now, saved);
     }
 }
 

@@ -17,6 +17,7 @@
 
 #include "board/err.h"
 #include "runtime/features/lessons/micro_lora.h"
+#include "runtime/text/civil_time.h"
 
 enum fabric_name {
     FABRIC_PERSONAL,
@@ -39,9 +40,7 @@ enum {
                                             * first */
     FABRIC_BACKGROUND = 24,                /* texts that show what the model says without
                                             * memories */
-    FABRIC_SET_CLOCK =
-        946684800, /* the year 2000 in seconds; a clock below this counts from the machine's
-                    * start */
+    FABRIC_SET_CLOCK = CIVIL_TIME_FIRST,   /* a clock below this counts from the machine's start */
 };
 #define FABRIC_SHUT 0.01f  /* a namespace whose gate is at most this does not contribute */
 #define FABRIC_NEAR 0.98f  /* least cosine with an example at which a namespace contributes */

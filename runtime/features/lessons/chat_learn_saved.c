@@ -1,5 +1,6 @@
 /* Saves lessons to a file and loads them (saved_chat.h). */
 #include "runtime/features/lessons/chat_learn.h"
+#include "runtime/text/civil_time.h"
 #include "runtime/text/format_text.h"
 
 static void count_lessons(const void *data, struct saved_counts *now, struct saved_counts *most)
@@ -92,5 +93,8 @@ enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct fil
 
     lessons_of(c)->lessons.in_file |= e == ERR_OK;
     lessons_note_old(&lessons_of(c)->lessons);
+    if (e == ERR_OK && chat_learn_now(c) >= CIVIL_TIME_FIRST) {
+        lessons_correct_clock(&lessons_of(c)->lessons, 0, chat_learn_now(c));
+    }
     return e;
 }

@@ -6,6 +6,7 @@
 
 #include "board/min_max.h"
 #include "runtime/features/lessons/vector.h"
+#include "runtime/text/civil_time.h"
 #include "runtime/text/utf8.h"
 
 enum {
@@ -108,10 +109,14 @@ void lessons_reply_ends(struct lessons *l)
     }
 }
 
-void lessons_correct_clock(struct lessons *l, uint64_t change)
+void lessons_correct_clock(struct lessons *l, uint64_t clock, uint64_t now)
 {
     for (uint32_t i = 0; i < l->n_notes; i++) {
-        l->notes[i].made += change;
+        struct lessons_note *n = &l->notes[i];
+
+        if (n->made < CIVIL_TIME_FIRST) {
+            n->made = n->made <= clock ? now - (clock - n->made) : now;
+        }
     }
 }
 

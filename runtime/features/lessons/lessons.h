@@ -75,8 +75,10 @@ void lessons_adapt(struct lessons *l, float *hidden);
 void lessons_reply_begins(struct lessons *l);
 void lessons_reply_ends(struct lessons *l);
 
-/* After the clock was set for the first time, move earlier times by this many seconds. */
-void lessons_correct_clock(struct lessons *l, uint64_t change);
+/* After the clock was set for the first time, from `clock` to `now`, turn times that were counted
+ * from a start into dates. A time after `clock` is from an earlier start and becomes `now`. Times
+ * that are dates stay. */
+void lessons_correct_clock(struct lessons *l, uint64_t clock, uint64_t now);
 
 static inline bool lessons_is_taught(uint32_t target)
 {

@@ -143,6 +143,38 @@ static void test_clock(void)
        "a memory that was saved without a clock has not faded");
 }
 
+/* Lessons have dates, too, and no clock of their own. */
+static void test_clock_of_lessons(void)
+{
+    struct lessons *l;
+    struct chat_lesson lesson;
+
+    insert_blank_card();
+    open_fabric();
+    l = &lessons_of(&chat)->lessons;
+    chat_fabric_set_time(&chat, NOON);
+    (void)chat_learn_teach(&chat, "who is it?", 10, "it is me", 8, &lesson);
+    OK(chat_learn_save(&chat, &saved, &file, NULL, NULL) == ERR_OK, "a dated lesson is saved");
+    open_fabric();
+    (void)chat_learn_load(&chat, &saved, &file, NULL, NULL);
+    chat_fabric_set_time(&chat, NOON + DAY);
+    OK(l->n_notes == 1 && l->notes[0].made >= NOON && l->notes[0].made < NOON + 5,
+       "it is a day old if the clock is set a day later");
+    open_fabric();
+    (void)chat_learn_teach(&chat, "who is it?", 10, "it is me", 8, &lesson);
+    l->notes[0].made += 1000;
+    (void)chat_learn_save(&chat, &saved, &file, NULL, NULL);
+    open_fabric();
+    (void)chat_learn_load(&chat, &saved, &file, NULL, NULL);
+    chat_fabric_set_time(&chat, NOON);
+    OK(l->notes[0].made == NOON, "a lesson of an earlier start without a clock is new");
+    open_fabric();
+    chat_fabric_set_time(&chat, NOON);
+    (void)chat_learn_load(&chat, &saved, &file, NULL, NULL);
+    OK(l->notes[0].made >= NOON && l->notes[0].made < NOON + 5,
+       "it is the same if the clock was set before the load");
+}
+
 /* A start with less memory has no room for all memories. */
 static void test_smaller(void)
 {
@@ -214,6 +246,7 @@ int main(void)
     section_begin();
     test_there_and_back();
     test_clock();
+    test_clock_of_lessons();
     test_smaller();
     test_strange();
     test_power();
