@@ -103,7 +103,7 @@ said = talk(["/time 2026-11-24 13:30", "/remember schedule When is the next meet
 replies = [line for line in said.split("\n") if line and line[0] not in "( "]
 tap.ok([r == "The meeting is at noon." for r in replies] == [True, False, True, True],
        "an appointment fades in three days; promoted to wiki, it is still known two weeks later", said)
-tap.ok(re.search(r"strength 0\.00\d, used 1 time\b", said), "/what says how strong a memory is", said)
+tap.ok(re.search(r"strength 0\.00\d, used 1 time\)", said), "/what says how strong a memory is", said)
 
 # Kept.
 folder = os.path.join(WORK, "fabric-models")

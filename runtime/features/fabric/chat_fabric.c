@@ -217,6 +217,7 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
     if (e != ERR_OK) {
         return e;
     }
+    fabric_renew(f, space);
     lesson->replaces = old < f->n_notes;
     if (lesson->replaces) {
         replace(c, old, space, text, bytes, &split);

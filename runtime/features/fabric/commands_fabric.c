@@ -99,12 +99,13 @@ static void print_note(struct app *a, uint32_t i)
     const struct fabric *f = &fabric_of(&a->chat)->fabric;
     const struct fabric_note *n = &f->notes[i];
     char strength[FORMAT_NUMBER_BYTES], age[CIVIL_AGE_BYTES];
+    bool by_heart = n->wins && n->strength >= FABRIC_STRONG;
 
     console_printf(a->setup.console, "%3u. %s: %.*s (%s old, strength %s, used %u %s%s)\n",
                    (unsigned)i + 1, fabric_kinds[n->space].name, (int)n->bytes, n->text,
                    civil_age_format(age, f->clock > n->made ? f->clock - n->made : 0),
                    thousandths(strength, n->strength), (unsigned)n->used,
-                   plural(n->used, "time", "times"), n->wins ? ", by heart" : "");
+                   plural(n->used, "time", "times"), by_heart ? ", by heart" : "");
     if (n->before_bytes != 0) {
         console_printf(a->setup.console, "     before: %.*s\n", (int)n->before_bytes, n->before);
     }

@@ -20,7 +20,6 @@ enum {
     ALIGN_FLOATS = 16,
     SEED = 5, /* the seed of A, the same on every board */
     SCALE_RANK = 32,
-    HOUR = 3600,
     PLAN_SHARE = 64,       /* 1/64 of a plan's bytes is for notes beyond the minimum */
     EXAMPLES_OF_NOTE = 12, /* the usual number of tokens of an answer */
 };
@@ -88,7 +87,7 @@ static float *take(float **at, size_t floats)
     return part;
 }
 
-static void empty_space(struct fabric *f, enum fabric_name i)
+static void open_adapter(struct fabric *f, enum fabric_name i)
 {
     struct fabric_space *s = &f->spaces[i];
     uint32_t rank = fabric_kinds[i].rank;
@@ -96,6 +95,23 @@ static void empty_space(struct fabric *f, enum fabric_name i)
     micro_lora_open(&s->lora, s->lora.weights, f->dim, rank, SEED + (unsigned)i);
     /* The scale makes namespaces of small and large rank equally strong. */
     s->lora.scale = (float)SCALE_RANK / (float)rank;
+}
+
+void fabric_renew(struct fabric *f, enum fabric_name space)
+{
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        if (f->notes[i].space == space && f->notes[i].strength >= FABRIC_STRONG) {
+            return;
+        }
+    }
+    open_adapter(f, space);
+}
+
+static void empty_space(struct fabric *f, enum fabric_name i)
+{
+    struct fabric_space *s = &f->spaces[i];
+
+    open_adapter(f, i);
     memset(s->gate, 0, f->dim * sizeof *s->gate);
     s->bias = FIRST_BIAS;
     s->open = s->replied = 0.0f;
@@ -331,7 +347,7 @@ void fabric_adapt(struct fabric *f, float *hidden)
     }
 }
 
-/* ---- time ----------------------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------ */
 
 static void need(struct fabric *f, uint32_t i)
 {
@@ -363,47 +379,6 @@ void fabric_needed(struct fabric *f)
     }
 }
 
-static void fade(struct fabric *f, int space, uint64_t hours)
-{
-    struct micro_lora *m = &f->spaces[space].lora;
-    float factor = exp_f32(-fabric_kinds[space].decay * (float)hours);
-
-    /* Both matrices fade, so their product fades by the factor's square. */
-    vector_scale(m->weights, factor, micro_lora_floats(f->dim, m->rank));
-    for (uint32_t i = 0; i < f->n_notes; i++) {
-        f->notes[i].strength *= f->notes[i].space == space ? factor * factor : 1.0f;
-    }
-}
-
-void fabric_correct_clock(struct fabric *f, uint64_t seconds)
-{
-    uint64_t change = seconds - f->clock;
-
-    f->clock = seconds;
-    for (uint32_t i = 0; i < f->n_notes; i++) {
-        f->notes[i].when += change;
-        f->notes[i].made += change;
-    }
-    for (int i = 0; i < FABRIC_SPACES; i++) {
-        f->spaces[i].faded += change;
-    }
-}
-
-void fabric_set_clock(struct fabric *f, uint64_t seconds)
-{
-    for (int i = 0; i < FABRIC_SPACES; i++) {
-        struct fabric_space *s = &f->spaces[i];
-        uint64_t hours = seconds > s->faded ? (seconds - s->faded) / HOUR : 0;
-
-        /* Only whole hours make a memory fade; the rest counts next time. */
-        if (hours != 0) {
-            fade(f, i, hours);
-            s->faded += hours * HOUR;
-        }
-    }
-    f->clock = seconds;
-}
-
 /* ---- promotion ------------------------------------------------------------------------------ */
 
 void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src)
@@ -413,6 +388,7 @@ void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src
     uint32_t rank = to->rank < from->rank ? to->rank : from->rank;
 
     assert(dst != src);
+    fabric_renew(f, dst);
     /* Add only half of the source, because both were learnt with full strength. */
     vector_add(to->weights, from->weights, 0.5f, (size_t)rank * f->dim);
     vector_add(to->weights + (size_t)to->rank * f->dim, from->weights + (size_t)from->rank * f->dim,

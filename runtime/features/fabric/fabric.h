@@ -181,6 +181,10 @@ static inline bool fabric_is_full(const struct fabric *f)
  * not 0. */
 uint32_t fabric_least(const struct fabric *f);
 
+/* Begin the adapter of a namespace anew if no note of the namespace is strong. Call this before a
+ * note is added: both matrices of an adapter fade, also those of a namespace without notes, and
+ * from faded ones practice takes far too long steps, or none. Faded notes are not used. */
+void fabric_renew(struct fabric *f, enum fabric_name space);
 /* Make a note of the turn; the fabric must not be full. text (bytes <= FABRIC_TEXT_BYTES) begins
  * with the question. */
 struct fabric_note *fabric_add_note(struct fabric *f, enum fabric_name space, const char *text,

@@ -1,10 +1,14 @@
-/* Stores notes, and the background: what the model says without notes. */
+/* Stores notes, lets them fade with time, and has the background: what the model says without
+ * notes. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "kernels/ref/scalar.h"
 #include "runtime/features/fabric/fabric.h"
 #include "runtime/features/lessons/vector.h"
+
+enum { HOUR = 3600 };
 
 void fabric_add_background(struct fabric *f)
 {
@@ -85,4 +89,47 @@ void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target)
     f->ceiling[f->n_examples] = INFINITY;
     f->targets[f->n_examples++] = target;
     n->n_examples++;
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+static void fade(struct fabric *f, int space, uint64_t hours)
+{
+    struct micro_lora *m = &f->spaces[space].lora;
+    float factor = exp_f32(-fabric_kinds[space].decay * (float)hours);
+
+    /* Both matrices fade, so their product fades by the factor's square. */
+    vector_scale(m->weights, factor, micro_lora_floats(f->dim, m->rank));
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        f->notes[i].strength *= f->notes[i].space == space ? factor * factor : 1.0f;
+    }
+}
+
+void fabric_correct_clock(struct fabric *f, uint64_t seconds)
+{
+    uint64_t change = seconds - f->clock;
+
+    f->clock = seconds;
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        f->notes[i].when += change;
+        f->notes[i].made += change;
+    }
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        f->spaces[i].faded += change;
+    }
+}
+
+void fabric_set_clock(struct fabric *f, uint64_t seconds)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        struct fabric_space *s = &f->spaces[i];
+        uint64_t hours = seconds > s->faded ? (seconds - s->faded) / HOUR : 0;
+
+        /* Only whole hours make a memory fade; the rest counts next time. */
+        if (hours != 0) {
+            fade(f, i, hours);
+            s->faded += hours * HOUR;
+        }
+    }
+    f->clock = seconds;
 }

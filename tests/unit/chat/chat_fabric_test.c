@@ -139,6 +139,38 @@ static void test_time(void)
        "the clock goes on when another model is loaded, and no time counts for the new one");
 }
 
+/* Namespaces that have faded, with notes and without any, learn like new ones. */
+static void test_faded(void)
+{
+    const uint64_t day = 24 * 3600;
+    struct chat_lesson lesson;
+    uint64_t fresh;
+
+    open_learning(true);
+    chat_fabric_set_time(&chat, 1795527000);
+    (void)remember_fact(FABRIC_SCHEDULE, &lesson);
+    fresh = hash_of(facts[FABRIC_SCHEDULE].question);
+    open_learning(true);
+    chat_fabric_set_time(&chat, 1795527000 + 60 * day);
+    OK(remember_fact(FABRIC_SCHEDULE, &lesson) == ERR_OK && lesson.wins &&
+           hash_of(facts[FABRIC_SCHEDULE].question) == fresh,
+       "two months pass, and the first memory of a namespace is learnt, with the same bits");
+    for (int days = 5; days <= 320; days *= 4) {
+        char question[32], line[64];
+
+        chat_fabric_set_time(&chat, chat_fabric_now(&chat) + (uint64_t)days * day);
+        snprintf(question, sizeof question, "and in %d days?", days);
+        snprintf(line, sizeof line, "%s = at 1 or 2", question);
+        OK(remember(FABRIC_SCHEDULE, line, &lesson) == ERR_OK && lesson.wins &&
+               answers(question, "at 1 or 2"),
+           "after %d days another one is learnt", days);
+    }
+    (void)remember_fact(FABRIC_WIKI, &lesson);
+    OK(chat_fabric_promote(&chat, FABRIC_CONTESTED, FABRIC_WIKI, &lesson) == ERR_OK &&
+           lesson.wins && answers(facts[FABRIC_WIKI].question, facts[FABRIC_WIKI].answer),
+       "and one is moved to a namespace that has faded without notes");
+}
+
 static void test_refused(void)
 {
     struct chat_lesson lesson;
@@ -438,6 +470,7 @@ int main(void)
     put_template(test_template);
     test_facts();
     test_time();
+    test_faded();
     test_refused();
     test_stopped();
     test_rivals();
