@@ -258,6 +258,7 @@ static enum err read_vocab_configs(struct hf_model *m)
         const char *name;
         tokenizer_reader *read;
     } files[] = {
+        { "added_tokens.json", hf_added_tokens_read },
         { "tokenizer_config.json", hf_tokenizer_config_read },
         { "chat_template.json", hf_chat_template_read },
         { "generation_config.json", read_special_ids },

@@ -298,6 +298,7 @@ enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t byt
     if (e != ERR_OK) {
         return e;
     }
+    t->n_pieces = n;
     e = read_pieces(s, t, whole);
     if (e != ERR_OK) {
         return e;

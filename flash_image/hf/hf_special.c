@@ -56,37 +56,6 @@ static void read_chat_template(struct source *s, const cJSON *config)
     }
 }
 
-static uint32_t id_of_name(const char *c)
-{
-    uint32_t id = 0;
-
-    for (; *c >= '0' && *c <= '9' && id < INGOT_MAX_VOCAB; c++) {
-        id = id * 10 + (uint32_t)(*c - '0');
-    }
-    return id;
-}
-
-/* Read the tokens that the folder adds to SentencePiece's tokens, from an object with ids as keys.
- * A tokenizer.json contains its added tokens itself. */
-static enum err read_added(struct source *s, struct hf_tokenizer *t)
-{
-    const cJSON *token;
-    enum err e = ERR_OK;
-
-    if (t->root != NULL) {
-        return ERR_OK;
-    }
-    cJSON_ArrayForEach(token, hf_json_get(t->config, "added_tokens_decoder"))
-    {
-        uint32_t id = id_of_name(token->string);
-
-        if (id < t->room && t->tokens[id].type == INGOT_TOKEN_UNUSED && e == ERR_OK) {
-            e = hf_tokenizer_add(s, t, token, id);
-        }
-    }
-    return e;
-}
-
 enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t bytes,
                                   struct hf_tokenizer *t)
 {
@@ -96,7 +65,7 @@ enum err hf_tokenizer_config_read(struct source *s, const uint8_t *text, size_t 
     if (t->config == NULL) {
         return e;
     }
-    e = read_added(s, t);
+    e = hf_added_decoder_read(s, t);
     read_name(s, t->config, "bos_token", &s->vocab.bos);
     read_name(s, t->config, "eos_token", &s->vocab.eos);
     read_flag(s, t->config, "add_bos_token", INGOT_ADD_BOS, s->vocab.bos);

@@ -488,6 +488,7 @@ void hf_tokenizer_free(struct hf_tokenizer *t)
     cJSON_Delete(t->root);
     cJSON_Delete(t->config);
     cJSON_Delete(t->chat_template);
+    cJSON_Delete(t->added);
     free(t->tokens);
     free(t->merges);
     *t = (struct hf_tokenizer){ .root = NULL };

@@ -12,9 +12,11 @@ struct hf_tokenizer {
     cJSON *root;                 /* of tokenizer.json */
     cJSON *config;               /* of tokenizer_config.json */
     cJSON *chat_template;        /* of chat_template.json */
+    cJSON *added;                /* of added_tokens.json */
     struct source_token *tokens; /* (room); tokens without text are unused */
     struct source_merge *merges;
     uint32_t room;
+    uint32_t n_pieces; /* of tokenizer.model; 0: tokenizer.json is read */
 };
 
 /* Fill s->vocab. If s->params are known (params_known), the vocabulary gets the model's number of
@@ -26,6 +28,11 @@ enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,
 /* Read tokenizer.model, whose bytes must stay in memory. */
 enum err hf_sentencepiece_read(struct source *s, const uint8_t *data, size_t bytes,
                                struct hf_tokenizer *t);
+
+/* Read added_tokens.json, which older folders have beside tokenizer.model: texts with their ids. It
+ * says less than tokenizer_config.json, which is read later. */
+enum err hf_added_tokens_read(struct source *s, const uint8_t *text, size_t bytes,
+                              struct hf_tokenizer *t);
 
 /* Read names of special tokens and the chat template from tokenizer_config.json, after one of the
  * functions above. */
@@ -54,6 +61,9 @@ enum err hf_tokenizer_take(struct source *s, struct hf_tokenizer *t, uint32_t n_
 /* Store an entry of added_tokens under its id. An id beyond the model's vocabulary is ignored. */
 enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON *token,
                           uint32_t id);
+
+/* Read added_tokens_decoder of t->config, an object with ids as keys. */
+enum err hf_added_decoder_read(struct source *s, struct hf_tokenizer *t);
 
 /* Return the id of the token, special or not, with this text; INGOT_NO_TOKEN: none has it. */
 uint32_t hf_tokenizer_find(const struct source *s, const char *text);

@@ -127,6 +127,30 @@ def test_unknown():
                f"{kind}: unknown characters become one token", (ids, said))
 
 
+def test_added():
+    """Tokens added to tokenizer.model, by added_tokens.json (older folders) and by tokenizer_config.json, which says more."""
+    pieces = ([b"<unk>", b"<s>", b"</s>", "\u2581".encode(), b"a"], [0.0] * 5, [2, 3, 3, 1, 1])
+    names = {"<unk>": 0, "a": 4, "<tool>": 6, "<x>": 7}
+    decoder = {"6": {"content": "<tool>", "special": True}, "7": {"content": "<x>", "rstrip": True}}
+    for files, wanted in (({}, "1 3 4 0 4 0 3 4"),
+                          ({"added_tokens.json": names}, "1 3 4 6 3 4 7 3 3 4"),
+                          ({"tokenizer_config.json": {"added_tokens_decoder": decoder}}, "1 3 4 0 4 7 3 4"),
+                          ({"added_tokens.json": names, "tokenizer_config.json": {
+                              "added_tokens_decoder": decoder}}, "1 3 4 0 4 7 3 4")):
+        where = folder("hf-added")
+        with open(os.path.join(where, "tokenizer.model"), "wb") as f:
+            f.write(sentencepiece(*pieces))
+        for name, value in files.items():
+            write_json(where, name, value)
+        status, ids, said = tokenize(where, b"a<tool>a<x> a")
+        tap.ok(status == 0 and ids == wanted.encode().split(),
+               f"tokens added by {' and '.join(files) or 'nothing'}", (ids, said))
+    write_json(where, "added_tokens.json", {"<x>": "7"})
+    status, _, said = tokenize(where, b"a")
+    tap.ok(status == 1 and 'added_tokens.json: the token "<x>" has no id' in said,
+           "an added token without an id is refused", said)
+
+
 # ---- refused ----------------------------------------------------------------------------------
 
 TOKENS = ["a", "b", "ab"]
@@ -190,6 +214,7 @@ def test_refused():
 
 
 test_unknown()
+test_added()
 test_refused()
 if os.path.isdir(os.path.join(ASSETS, "vocab")):
     test_byte_level()
