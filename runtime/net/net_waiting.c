@@ -187,6 +187,20 @@ static void drop_closed(void)
     }
 }
 
+/* If a client uses the port of a connection in TIME-WAIT again, end that connection, and return
+ * true: the SYN is dropped, and the one that the client sends a second later begins a connection.
+ * lwIP would refuse such SYNs for two minutes. RFC 1122, 4.2.2.13, permits this if the SYN comes
+ * after all bytes of the old connection. */
+bool net_ends_wait(struct tcp_pcb *pcb, const struct tcp_hdr *segment)
+{
+    if (pcb->state != TIME_WAIT || (TCPH_FLAGS(segment) & (TCP_SYN | TCP_ACK)) != TCP_SYN ||
+        !TCP_SEQ_GT(segment->seqno, pcb->rcv_nxt)) {
+        return false;
+    }
+    tcp_abort(pcb);
+    return true;
+}
+
 void net_waiting_poll(struct net *n)
 {
     uint64_t now = net_now_ms(n);

@@ -44,6 +44,9 @@
 #define TCP_LISTEN_BACKLOG 1
 #define TCP_DEFAULT_LISTEN_BACKLOG 8
 #define LWIP_TCP_SACK_OUT 0
+/* lwIP drops a segment for which this is not ERR_OK. */
+#define LWIP_HOOK_TCP_INPACKET_PCB(pcb, segment, optlen, opt1len, opt2, p) \
+    (net_ends_wait(pcb, segment) ? ERR_VAL : ERR_OK)
 #define TCP_OVERSIZE TCP_MSS
 
 /* ---- IP ---- */

@@ -1,6 +1,6 @@
-/* Clients that vanish before they have taken the end of their answers, after the board has closed
- * their connections. lwIP sends such an end again and again, but its memory is for other clients,
- * too. */
+/* Connections that the board has closed. Clients vanish before they have taken the end of their
+ * answers: lwIP sends such an end again and again, but its memory is for other clients, too. Other
+ * clients connect again from the same port. */
 #include "tests/unit/net/net_rig.h"
 #include "tests/unit/tap.h"
 
@@ -38,6 +38,33 @@ static unsigned count_connections(void)
     return n;
 }
 
+/* A client whose connection the board has closed connects again from the same port, as devices
+ * with few ports do. It sends its SYN again after a second. */
+static void check_port(unsigned client)
+{
+    struct rig_client *c = &rig.clients[client];
+    uint32_t next;
+
+    ask(client, false);
+    rig_wait(1000);
+    rig_tcp(client, TCP_ACK | TCP_FIN, "");
+    rig_wait(1000);
+    next = c->sequence + 100;
+    *c = (struct rig_client){ .sequence = next - 200 };
+    rig_tcp(client, TCP_SYN, "");
+    rig_wait(1000);
+    OK(!c->accepted, "a SYN that may be an old one begins no connection");
+    for (unsigned i = 0; i < 2; i++) {
+        c->sequence = next;
+        rig_tcp(client, TCP_SYN, "");
+        rig_wait(1000);
+    }
+    rig_tcp(client, TCP_ACK | TCP_PSH,
+            "GET / HTTP/1.1\r\nconnection: close\r\nhost: ingot\r\n\r\n");
+    rig_wait(1000);
+    OK(is_answered(client), "a client is answered that uses the same port again");
+}
+
 int main(void)
 {
     struct net_figures figures;
@@ -63,5 +90,6 @@ int main(void)
     ask(GONE + 1, false);
     rig_wait(1000);
     OK(is_answered(GONE + 1), "another client is answered");
+    check_port(GONE + 2);
     return tap_done();
 }

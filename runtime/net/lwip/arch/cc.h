@@ -2,6 +2,7 @@
 #ifndef INGOT_RUNTIME_NET_LWIP_ARCH_CC_H
 #define INGOT_RUNTIME_NET_LWIP_ARCH_CC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,10 @@
 
 uint32_t net_random(void);
 #define LWIP_RAND() net_random()
+
+struct tcp_hdr;
+struct tcp_pcb;
+bool net_ends_wait(struct tcp_pcb *pcb, const struct tcp_hdr *segment);
 
 /* lwIP prints nothing, and its asserts are left out: its checks handle what comes from a
  * network. */
