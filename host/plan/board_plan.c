@@ -3,6 +3,7 @@
 #include "board/min_max.h"
 #include "runtime/base/arena.h"
 #include "runtime/model/layer_kinds.h"
+#include "runtime/model/model.h"
 #include "runtime/session/session.h"
 #include "runtime/text/format_text.h"
 
@@ -41,6 +42,7 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
                               .work.extra_scratch = session_bytes(r->image),
                               .work.work_bytes = layer_work_bytes(r->image),
                               .work.states = layer_states_bytes(r->image) };
+    enum err e;
 
     if (r->ram != 0) {
         ram = r->ram - min_u64(r->ram, (uint64_t)BOARD_RESERVED_MIB << 20);
@@ -49,7 +51,11 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     p.cache_bytes = r->board != NULL ? (size_t)r->board->cache_kib << 10 : 0;
     p.arena_bytes = (size_t)(max_u64(ram, taken) - taken);
     set_rates(&p.rates, r);
-    return plan_make(plan, &p);
+    e = plan_make(plan, &p);
+    if (e == ERR_OK && plan->residency == PLAN_STREAMED) { /* spec=auto, the default of boards */
+        e = model_plan_guesses(plan, &p);
+    }
+    return e;
 }
 
 /* Plan with the given context. If it is 0, plan with the default context, and halve this until the

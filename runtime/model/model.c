@@ -183,17 +183,16 @@ static void measure_late(struct model *m, const struct model_setup *setup)
     m->measured_late = true;
 }
 
-/* Make room for guesses if weights stream, unless that makes the chunk shorter. */
-static enum err plan_guesses(struct model *m)
+enum err model_plan_guesses(struct plan *plan, struct plan_request *r)
 {
-    uint32_t chunk = m->plan.chunk, before = m->request.work.logits_rows;
+    uint32_t chunk = plan->chunk, before = r->work.logits_rows;
 
-    m->request.work.logits_rows = 1 + MODEL_MOST_GUESSES;
-    if (plan_make(&m->plan, &m->request) == ERR_OK && m->plan.chunk >= chunk) {
+    r->work.logits_rows = 1 + MODEL_MOST_GUESSES;
+    if (plan_make(plan, r) == ERR_OK && plan->chunk >= chunk) {
         return ERR_OK;
     }
-    m->request.work.logits_rows = before;
-    return plan_make(&m->plan, &m->request);
+    r->work.logits_rows = before;
+    return plan_make(plan, r);
 }
 
 /* Read the counts of used experts; a file that cannot be read is left out of the plan. */
@@ -221,7 +220,7 @@ static enum err plan_all(struct model *m, const struct model_setup *setup)
     }
     if (error == ERR_OK && setup->guesses == MODEL_GUESSES_IF_STREAMED &&
         m->plan.residency == PLAN_STREAMED) {
-        error = plan_guesses(m);
+        error = model_plan_guesses(&m->plan, &m->request);
     }
     return error;
 }

@@ -99,6 +99,10 @@ enum err model_open(struct model *m, const struct model_setup *setup);
  * model may use the rest of setup->ram. */
 size_t model_bytes(const struct model *m);
 
+/* Make a plan with streamed weights again, with room for the logits of guessed tokens; if that would
+ * make the chunk shorter, without. *r is the request of the plan. Errors: those of plan_make. */
+enum err model_plan_guesses(struct plan *plan, struct plan_request *r);
+
 /* Load the weights. Then a session may be opened. Errors of stream_load, with m->error_message. */
 enum err model_load(struct model *m, const struct model_setup *setup);
 

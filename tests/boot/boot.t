@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, BUILD, FLASH_BYTES, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, Machine, Reply,
                      Tap, card_arguments, flash_arguments, make_card, make_flash, qemu_command,
-                     sd_arguments)
+                     run, sd_arguments)
 from screen import Screen
 
 COUNTED_LIMIT_MS = 100         # the same time by the clock that counts instructions, a billion per second
@@ -232,7 +232,13 @@ for label, machine, more, drives, expect in SCREENS:
                 r"\] kernels: \w+", r"\] storage: ", r"\] model \S+: ", r"\] ready: ", expect)) and
            (more == "mem=160K" or "flash" in label or re.search(r"loading.* at [\d.]+ MB/s", console)),
            f"first screen, {label}: board, cores, RAM, card and rate, model and plan", text)
-    if not LONG and label not in ("virt-arm64, resident", "virt-arm64, streamed"):
+    if label in ("virt-arm64, resident", "virt-arm64, streamed"):
+        # With a prompt, because a conversation with a person also keeps branches, if there is room.
+        said = machine.run("temp=0 prompt=Hello n=1 " + more, cores, drives)[1]
+        planned = run([HOST, "plan", MODEL, "--board", machine.board, *(["--mem", more[len("mem="):]] if more else [])])[1]
+        sizes = [re.search(r"plan: .*, ([\d.]+ \w+) of ", said), re.search(r"weights .* ([\d.]+ \w+) of memory in all", planned)]
+        tap.ok(all(sizes) and sizes[0][1] == sizes[1][1], f"{label}: the board needs as much memory as ingot plan --board says", [said, planned])
+    elif not LONG:
         continue
     status, console = machine.run("temp=0 verbose " + more, cores, drives, stdin=b"\n/off\n")
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
