@@ -142,6 +142,21 @@ static void add_beside(struct card_board *b, const char *boards, const char *nam
     b->n_beside++;
 }
 
+static enum err say_no_efi(const char *boards, char *error_message, size_t bytes)
+{
+    char names[TEXT_BYTES];
+
+    list_boards(boards, names, sizeof names);
+    if (names[0] == '\0') {
+        return say_boards(boards, "efi-arm64", error_message, bytes);
+    }
+    snprintf(error_message, bytes,
+             "%.300s has no image for EFI firmware: in a checkout, make image BOARD=efi-x86_64 "
+             "builds one for PCs, efi-arm64 and efi-riscv64 are for other machines",
+             boards);
+    return ERR_NOT_FOUND;
+}
+
 /* Open the board "efi": every EFI board that is built. */
 static enum err open_efi(struct card_board *b, const char *boards, char *error_message,
                          size_t bytes)
@@ -166,7 +181,7 @@ static enum err open_efi(struct card_board *b, const char *boards, char *error_m
     }
     free(entries);
     b->name = "efi";
-    return e == ERR_OK ? ERR_OK : say_boards(boards, "efi-arm64", error_message, bytes);
+    return e == ERR_OK ? ERR_OK : say_no_efi(boards, error_message, bytes);
 }
 
 enum err card_board_open(struct card_board *b, const char *boards, const char *name,

@@ -100,7 +100,7 @@ static bool open_board(struct job *j)
     }
     e = card_board_open(&j->board, folder != NULL ? folder : found, j->name, j->error_message,
                         sizeof j->error_message);
-    if (e == ERR_NOT_FOUND && folder == NULL && known == NULL) {
+    if (e == ERR_NOT_FOUND && folder == NULL && known == NULL && strcmp(j->name, "efi") != 0) {
         say_no_board(j);
     }
     /* Firmware and U-Boot read FAT32, so exFAT needs a second partition, unless the board starts

@@ -484,6 +484,15 @@ for words, wanted, wants in WRONG:
            not [n for n in os.listdir(HERE) if n.startswith("x.img")],
            f"ingot card {' '.join(words).replace(HERE, '')} is refused", text)
 tap.ok(bytes_of(one) == whole, "the old card is unchanged after a refusal")
+# The program finds the boards of its own build folder; here none of them has EFI.
+tree = os.path.join(HERE, "tree")
+os.makedirs(os.path.join(tree, "host"))
+shutil.copy(HOST, os.path.join(tree, "host"))
+shutil.copytree(os.path.join(BUILD, WITH_IMAGE, "card"), os.path.join(tree, WITH_IMAGE, "card"))
+done = subprocess.run([os.path.join(tree, "host/ingot"), "card", "efi", one, "-o", os.path.join(HERE, "x.img")], capture_output=True, text=True, timeout=60,
+                      check=False)
+tap.ok(done.returncode == 1 and "tree has no image for EFI firmware: in a checkout, make image BOARD=efi-x86_64" in done.stderr,
+       "ingot card efi without an image of EFI says how to build one", done.stderr)
 
 # ---- what is refused: one line, immediately, before anything is compiled ----------------------------
 
