@@ -4,6 +4,8 @@
 set -eu
 dest=$1 build=$2
 cd "$(dirname "$0")/.."
+# Everybody may read what is installed, whatever the umask of root is now or was during the build.
+umask 022
 
 doc=$dest/share/doc/ingot
 mkdir -p "$dest/share/man/man1" "$dest/share/bash-completion/completions" "$doc/docs" \
@@ -32,3 +34,4 @@ for about in "$build"/*/card/about; do
     mkdir -p "$dest/share/ingot/boards/$board"
     cp -R "$build/$board/ingot.bin" "$build/$board/card" "$dest/share/ingot/boards/$board"
 done
+chmod -R u=rwX,go=rX "$doc" "$dest/share/ingot" "$dest/share/man/man1/ingot.1" "$dest/share/bash-completion/completions/ingot"

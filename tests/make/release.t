@@ -76,7 +76,10 @@ tap.ok(re.fullmatch(r"\d+\.\d+(\.\d+)?", VERSION) and VERSION in text and newest
 BOARD = "virt-riscv64"
 root = os.path.join(HERE, "a root")
 make("BOARD=" + BOARD, os.path.relpath(os.path.join(BUILD, BOARD, "card/about"), ROOT))
+os.makedirs(root)
+before = os.umask(0o077)  # root's on some systems
 status, text = make("install", "PREFIX=/usr", "DESTDIR=" + root)
+os.umask(before)
 program = os.path.join(root, "usr/bin/ingot")
 tap.ok(status == 0 and os.access(program, os.X_OK), "make install PREFIX= DESTDIR=", text)
 _, page, _ = run(HOST, "help", "--man")
@@ -104,6 +107,9 @@ documents = os.path.join(root, "usr/share/doc/ingot")
 tap.ok(all(os.path.exists(os.path.join(documents, n)) for n in
            ("README.md", "CHANGELOG.md", "docs/CARDS.md", "FORMAT.md")), "documents are installed",
        sorted(os.listdir(documents)))
+everything = [os.path.join(where, name) for where, folders, files in os.walk(root) for name in folders + files]
+hidden = [path for path in everything if os.stat(path).st_mode & 0o044 != 0o044 or os.path.isdir(path) and os.stat(path).st_mode & 0o011 != 0o011]
+tap.ok(len(everything) > 100 and not hidden, "everybody may read what root installs with a umask of 077", hidden)
 
 # ---- static programs ----------------------------------------------------------------------------
 
