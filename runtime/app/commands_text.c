@@ -17,10 +17,10 @@ char *commands_cut_word(char *text, char **rest)
 {
     char *end = text;
 
-    while (*end != ' ' && *end != '\0') {
+    while (*end != ' ' && *end != '\t' && *end != '\0') {
         end++;
     }
-    while (*end == ' ') {
+    while (*end == ' ' || *end == '\t') {
         *end++ = '\0';
     }
     *rest = end;

@@ -1,5 +1,5 @@
-/* Any bytes typed: every line is whole UTF-8 without control bytes but LF and fits its buffer, and
- * the lines do not depend on the portions in which the bytes arrive. */
+/* Any bytes typed: every line is whole UTF-8 without control bytes but LF and tabs, and fits its
+ * buffer, and the lines do not depend on the portions in which the bytes arrive. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,8 @@ static void check_line(const char *line, size_t bytes)
     while (at < bytes) {
         int n = utf8_check((const uint8_t *)line + at, bytes - at);
 
-        must(n > 0 && (n > 1 || line[at] == '\n' || ((uint8_t)line[at] >= 32 && line[at] != 127)));
+        must(n > 0 && (n > 1 || line[at] == '\n' || line[at] == '\t' ||
+                       ((uint8_t)line[at] >= 32 && line[at] != 127)));
         at += (size_t)n;
     }
 }

@@ -118,6 +118,8 @@ static void test_commands(void)
         { "/stats all", "error: /stats takes nothing after it" },
         { "/undo lern", "error: /undo takes learn, or nothing" },
         { "/reset ", "a new conversation" },
+        { "/reset\t", "a new conversation" },
+        { "/set\ttemp 0.5", "temp 0.500" },
         { "/set tmep 1", "error: there is no setting tmep; did you mean temp?" },
         { "/set mem 1M", "error: mem can only be set at start" },
         { "/sytem", "did you mean /system?" },
