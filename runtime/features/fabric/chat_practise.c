@@ -448,3 +448,25 @@ enum err chat_fabric_learn_latest(struct chat *c, struct chat_lesson *lesson)
     lesson->by_words = lesson->takes_long;
     return e;
 }
+
+bool chat_fabric_wins(struct chat *c, struct fabric_note *n)
+{
+    struct fabric *f = &fabric_of(c)->fabric;
+    struct chat_lesson lesson = { 0 };
+    struct practice p = {
+        .chat = c, .space = (enum fabric_name)n->space, .lesson = &lesson, .reach = 1.0f
+    };
+    enum err e;
+
+    if (!n->wins || n->strength >= 1.0f) {
+        return n->wins;
+    }
+    measure_head(c);
+    fabric_ask_note(f, n);
+    f->practised = (uint32_t)p.space;
+    e = look_at(&p, n, n->first, n->first + n->n_examples);
+    e = e == ERR_OK ? settle(&p) : e;
+    f->practised = FABRIC_SPACES;
+    fabric_leave(f);
+    return e == ERR_OK && n->wins;
+}

@@ -6,6 +6,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/fabric/chat_fabric.h"
+#include "runtime/features/fabric/chat_fabric_private.h"
 #include "runtime/text/format_text.h"
 
 /* The texts before the memories and between the memories and the turn. These are the best of nine
@@ -148,9 +149,9 @@ static bool asks_as_told(struct chat *c, const struct fabric_note *n, const char
 }
 
 /* Return true if the adapter answers, because a first turn asks in the taught words. */
-static bool is_by_heart(struct chat *c, const struct fabric_note *n)
+static bool is_by_heart(struct chat *c, struct fabric_note *n)
 {
-    return !c->started && n->wins && n->opening == chat_recall_opening(c);
+    return !c->started && n->wins && n->opening == chat_recall_opening(c) && chat_fabric_wins(c, n);
 }
 
 /* Return true if /teach has taught the answer to this first turn; a memory in front of the turn
@@ -273,6 +274,7 @@ const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *
         bytes + RECALL_NOTE_BYTES + sizeof KNOWN ASKED > RECALL_TOLD_BYTES) {
         return NULL;
     }
+    fabric_set_clock(f, chat_fabric_now(c)); /* before strengths are compared */
     budget = min_u32(RECALL_NOTE_BYTES, c->session->context / 2);
     read(c, &r->asked, text, bytes);
     find(c, text, bytes, &found);

@@ -92,6 +92,37 @@ static void test_taught(void)
        "a memory of the same question takes precedence: %s", text);
 }
 
+/* While a memory fades, its answer is right or, when it no longer wins, it is found by its words. */
+static void test_faded(void)
+{
+    static const char question[] = "where is the red house?", answer[] = "no, at the lake";
+    struct chat_lesson lesson;
+    unsigned heart = 0, words = 0, wrong = 0;
+    struct fabric_note *n;
+    char line[80];
+
+    open_learning();
+    chat_fabric_set_time(&chat, 1795527000);
+    n = &fabric_of(&chat)->fabric.notes[0];
+    snprintf(line, sizeof line, "%s = %s", question, answer);
+    if (chat_fabric_remember(&chat, FABRIC_SCHEDULE, line, strlen(line), &lesson) != ERR_OK)
+        rig_die("nothing is remembered");
+    chat_fabric_set_time(&chat, chat_fabric_now(&chat) + 3600);
+    while (n->strength > 0.6f) {
+        bool right = answers(question, answer);
+
+        heart += fabric_of(&chat)->recall.by_heart;
+        words += !fabric_of(&chat)->recall.by_heart;
+        wrong += fabric_of(&chat)->recall.by_heart && !right;
+        chat_fabric_set_time(&chat, chat_fabric_now(&chat) + 3600);
+    }
+    OK(heart != 0 && words != 0 && wrong == 0,
+       "%u times by heart, %u of them wrong, then %u times by its words", heart, wrong, words);
+    OK(chat_fabric_remember(&chat, FABRIC_SCHEDULE, "WHEN IS IT? = noon", 18, &lesson) == ERR_OK &&
+           n->wins && n->strength == 1.0f && answers(question, answer),
+       "after the practice of another memory it is known by heart again");
+}
+
 int main(void)
 {
     rig_alone();
@@ -100,5 +131,6 @@ int main(void)
     put_template(test_template);
     test_longest();
     test_taught();
+    test_faded();
     return tap_done();
 }
