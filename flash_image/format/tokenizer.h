@@ -24,7 +24,8 @@ enum ingot_tokenizer_flags {
     INGOT_PREFIX_ONCE = 128,   /* no space is added before a text that begins with a space */
     INGOT_PREFIX_FIRST = 256,  /* ADD_SPACE_PREFIX adds a space only before the whole text */
     INGOT_NFC = 512,           /* texts are brought to Unicode's normalization form C first */
-    INGOT_ALL_TOKENIZER_FLAGS = 1023
+    INGOT_USER_INSIDE = 1024,  /* no space is added after a user token, but one may be before it */
+    INGOT_ALL_TOKENIZER_FLAGS = 2047
 };
 enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
                         INGOT_TOKEN_NORMAL = 1,

@@ -222,7 +222,7 @@ static enum err read_normalizer(struct source *s, struct message m)
         s->vocab.flags |= INGOT_SQUEEZE_SPACES;
     }
     if (prefix) {
-        s->vocab.flags |= INGOT_ADD_SPACE_PREFIX;
+        s->vocab.flags |= INGOT_ADD_SPACE_PREFIX | INGOT_USER_INSIDE;
     }
     return ERR_OK;
 }

@@ -92,7 +92,7 @@ static enum err check_head(struct image *img, const struct ingot_tokenizer *t, u
     } ids[] = { { "bos", t->bos }, { "eos", t->eos }, { "unk", t->unk }, { "eot", t->eot } };
 
     const uint32_t of_spaces = INGOT_ADD_SPACE_PREFIX | INGOT_SPLIT_SPACES | INGOT_SQUEEZE_SPACES |
-                               INGOT_PREFIX_ONCE | INGOT_PREFIX_FIRST;
+                               INGOT_PREFIX_ONCE | INGOT_PREFIX_FIRST | INGOT_USER_INSIDE;
 
     if (t->kind < INGOT_TOKENIZER_SPM || t->kind > INGOT_TOKENIZER_UNIGRAM) {
         return REFUSE(img, ERR_UNSUPPORTED, "tokenizer: kind is %u, this program knows 1 to 4",

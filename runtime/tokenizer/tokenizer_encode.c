@@ -178,23 +178,39 @@ static void append_part(struct encoder *e, const struct tokenizer_part *part)
     }
 }
 
+/* Encode the space that is added before a text, if the text begins with a user token. */
+static enum err encode_added_space(struct encoder *e)
+{
+    if (!e->add_space) {
+        return ERR_OK;
+    }
+    e->text[e->run_start - 1] = ' ';
+    return encode_characters(e, e->run_start - 1, e->run_start);
+}
+
 /* Encode the run before *at, and the special token id there; *at moves to after the token. */
 static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
 {
     uint32_t flags = e->t->head->flags, end = *at;
+    bool inside = (flags & INGOT_USER_INSIDE) != 0 && tokenizer_type(e->t, id) == INGOT_TOKEN_USER;
     uint8_t type = e->t->types[id];
     enum err err;
 
     if (type & INGOT_TOKEN_LSTRIP) {
         end = before_spaces(e, end);
     }
-    err = encode_run(e, end);
+    if (inside && end == e->run_start) {
+        err = encode_added_space(e);
+    } else {
+        err = encode_run(e, end);
+    }
     if (err != ERR_OK) {
         return err;
     }
     *at += (uint32_t)tokenizer_text_bytes(e->t, id);
     e->run_start = *at;
-    e->add_space = (flags & INGOT_ADD_SPACE_PREFIX) != 0 && (flags & INGOT_PREFIX_FIRST) == 0;
+    e->add_space = (flags & INGOT_ADD_SPACE_PREFIX) != 0 && (flags & INGOT_PREFIX_FIRST) == 0 &&
+                   !inside;
     e->skip_space = (type & INGOT_TOKEN_RSTRIP) != 0;
     return tokenizer_emit(e, id);
 }

@@ -127,16 +127,30 @@ def test_unknown():
                f"{kind}: unknown characters become one token", (ids, said))
 
 
+def test_user_defined():
+    """A user-defined piece of SentencePiece is a part of the text: a space is added before the text, none after the piece."""
+    pieces = ([b"<unk>", b"<s>", b"</s>", "\u2581".encode(), b"a", b"<sep>"], [0.0] * 6, [2, 3, 3, 1, 1, 4])
+    for model_type, kind in ((1, "Unigram"), (2, "BPE")):
+        for prefix, wanted in ((1, ("3 4 5 4", "3 5 4", "3 4 3 5 3 4", "3 5 5 4")),
+                               (0, ("4 5 4", "5 4", "4 3 5 3 4", "5 5 4"))):
+            where = folder("hf-user")
+            with open(os.path.join(where, "tokenizer.model"), "wb") as f:
+                f.write(sentencepiece(*pieces, model_type=model_type, prefix=prefix))
+            got = [tokenize(where, line)[1] for line in (b"a<sep>a", b"<sep>a", b"a <sep> a", b"<sep><sep>a")]
+            tap.ok(got == [f"1 {ids}".encode().split() for ids in wanted],
+                   f"{kind}: user-defined pieces, {'a' if prefix else 'no'} space in front", got)
+
+
 def test_added():
     """Tokens added to tokenizer.model, by added_tokens.json (older folders) and by tokenizer_config.json, which says more."""
     pieces = ([b"<unk>", b"<s>", b"</s>", "\u2581".encode(), b"a"], [0.0] * 5, [2, 3, 3, 1, 1])
     names = {"<unk>": 0, "a": 4, "<tool>": 6, "<x>": 7}
     decoder = {"6": {"content": "<tool>", "special": True}, "7": {"content": "<x>", "rstrip": True}}
     for files, wanted in (({}, "1 3 4 0 4 0 3 4"),
-                          ({"added_tokens.json": names}, "1 3 4 6 3 4 7 3 3 4"),
-                          ({"tokenizer_config.json": {"added_tokens_decoder": decoder}}, "1 3 4 0 4 7 3 4"),
+                          ({"added_tokens.json": names}, "1 3 4 6 4 7 3 4"),
+                          ({"tokenizer_config.json": {"added_tokens_decoder": decoder}}, "1 3 4 0 4 7 4"),
                           ({"added_tokens.json": names, "tokenizer_config.json": {
-                              "added_tokens_decoder": decoder}}, "1 3 4 0 4 7 3 4")):
+                              "added_tokens_decoder": decoder}}, "1 3 4 0 4 7 4")):
         where = folder("hf-added")
         with open(os.path.join(where, "tokenizer.model"), "wb") as f:
             f.write(sentencepiece(*pieces))
@@ -214,6 +228,7 @@ def test_refused():
 
 
 test_unknown()
+test_user_defined()
 test_added()
 test_refused()
 if os.path.isdir(os.path.join(ASSETS, "vocab")):

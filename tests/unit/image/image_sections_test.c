@@ -164,7 +164,7 @@ static void test_tokenizer_head(void)
     SET(kind, 0, ERR_UNSUPPORTED, "kind is 0");
     SET(kind, 5, ERR_UNSUPPORTED, "kind is 5");
     SET(kind, 2, ERR_UNSUPPORTED, "flags is 3, not known for kind 2");
-    SET(flags, 1024, ERR_UNSUPPORTED, "flags is 1024");
+    SET(flags, 2048, ERR_UNSUPPORTED, "flags is 2048");
     SET(n_tokens, 301, ERR_BAD_TOKENIZER, "n_tokens is 301");
     SET(n_sorted, 301, ERR_BAD_TOKENIZER, "n_sorted is 301");
     SET(bos, 300, ERR_BAD_TOKENIZER, "bos is 300");
