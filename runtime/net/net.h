@@ -20,6 +20,8 @@ enum {
     NET_ADDRESS_BYTES = 48, /* bytes of an address as text, with its NUL */
     NET_TROUBLE_BYTES = 112,
     NET_READ_SECONDS = 20,   /* time in which a request has to arrive completely */
+    NET_PACE_BYTES = 512,    /* bytes that a client has to take in a second while its answer waits,
+                              * on average over NET_READ_SECONDS or more */
     NET_CROWDED_SECONDS = 5, /* replaces NET_READ_SECONDS and NET_IDLE_SECONDS while clients wait
                               * for a slot */
     NET_REST_SECONDS = 2,    /* an idle connection does not give way before this time: its request

@@ -38,6 +38,8 @@ struct net_slot {
     bool reset;              /* lwIP has dropped the connection */
     uint64_t moved_ms;       /* time of the last byte in either direction */
     uint64_t begun_ms;       /* time when the incoming request began; 0: no request */
+    uint64_t full_ms;        /* time since when lwIP has had no room for the answer; 0: it has */
+    uint64_t taken;          /* bytes that the client has taken since then */
     char out[NET_OUT_BYTES]; /* (out_bytes) bytes to send; lwIP has taken out_at of them */
     size_t out_bytes, out_at;
     struct http_connection http;

@@ -44,7 +44,7 @@ static err_t on_sent(void *context, struct tcp_pcb *pcb, u16_t bytes)
     struct net_slot *s = context;
 
     (void)pcb;
-    (void)bytes;
+    s->taken += bytes;
     s->moved_ms = net_now_ms(s->net);
     return ERR_OK;
 }
@@ -157,7 +157,7 @@ struct net_slot *net_slots_begin(struct net *n, struct tcp_pcb *pcb)
     s->pcb = pcb;
     s->in.at = s->in.n = s->out_bytes = s->out_at = 0;
     s->over = s->reset = false;
-    s->begun_ms = 0;
+    s->begun_ms = s->full_ms = 0;
     s->moved_ms = net_now_ms(n);
     http_connection_open(&s->http, server->site,
                          server->begin(server->context, number(s), &s->http));
@@ -249,6 +249,21 @@ static void give_output(struct net_slot *s)
     (void)tcp_output(s->pcb);
 }
 
+/* Return true if the client has taken its answer too slowly for `seconds`. A client that takes a
+ * few bytes now and then must not keep a connection from others. */
+static bool takes_slowly(struct net_slot *s, uint64_t now, unsigned seconds)
+{
+    if (s->out_bytes == 0) {
+        s->full_ms = 0;
+        return false;
+    }
+    if (s->full_ms == 0) {
+        s->full_ms = now;
+        s->taken = 0;
+    }
+    return now - s->full_ms > seconds * MS && s->taken < (now - s->full_ms) / MS * NET_PACE_BYTES;
+}
+
 /* Return true if a client sends its request too slowly, does not take its answer, or is gone. A
  * client has less time while others wait for a slot. */
 static bool is_late(struct net_slot *s, bool crowded)
@@ -257,14 +272,14 @@ static bool is_late(struct net_slot *s, bool crowded)
     uint64_t now = net_now_ms(s->net);
     bool reads = s->http.stage == HTTP_READS && http_connection_begun(&s->http);
     bool works = server->works(server->context, number(s));
+    unsigned seconds = crowded ? NET_CROWDED_SECONDS : NET_READ_SECONDS;
 
     if (!reads) {
         s->begun_ms = 0;
     } else if (s->begun_ms == 0) {
         s->begun_ms = now;
     }
-    if (reads && !works &&
-        now - s->begun_ms > (crowded ? NET_CROWDED_SECONDS : NET_READ_SECONDS) * MS) {
+    if (takes_slowly(s, now, seconds) || (reads && !works && now - s->begun_ms > seconds * MS)) {
         return true;
     }
     return now - s->moved_ms > (crowded ? NET_CROWDED_SECONDS : NET_IDLE_SECONDS) * MS &&

@@ -37,7 +37,8 @@ struct rig_client {
     uint32_t sequence, theirs;
     uint32_t acknowledged; /* the sequence number that the board expects next */
     bool accepted, ended, reset;
-    bool gone; /* takes no segment any more */
+    bool gone;     /* takes no segment any more */
+    uint32_t sent; /* the sequence number after the last byte that the board has sent */
     size_t bytes;
     char text[RIG_TEXT + 1];
 };
@@ -197,10 +198,13 @@ static void rig_take_tcp(const uint8_t *tcp, size_t bytes)
            client = rig_read(tcp + 2, 2) - 1000u;
     struct rig_client *c = &rig.clients[client];
     unsigned flags = tcp[13];
+    uint32_t end;
 
     if (client >= RIG_CLIENTS || head > bytes) {
         abort();
     }
+    end = rig_read(tcp + 4, 4) + (uint32_t)n;
+    c->sent = flags & TCP_SYN || (int32_t)(end - c->sent) > 0 ? end : c->sent;
     if (c->gone) {
         return;
     }

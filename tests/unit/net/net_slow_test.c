@@ -1,0 +1,50 @@
+/* Clients that take a long answer slowly: one that takes less than NET_PACE_BYTES a second loses its
+ * connection, although it is never silent. */
+#include "tests/unit/net/net_rig.h"
+#include "tests/unit/tap.h"
+
+enum { ANSWER = 200000, STEP_MS = 1000 };
+
+/* Begin a request whose answer the client takes only in `take`. */
+static void ask(unsigned client)
+{
+    rig_connect(client);
+    rig.clients[client].gone = true;
+    rig_tcp(client, TCP_ACK | TCP_PSH, "GET / HTTP/1.1\r\nhost: 10.0.2.15\r\n\r\n");
+    rig_wait(20);
+}
+
+/* Take bytes every second. Returns the time after which the connection had ended. */
+static unsigned take(unsigned client, unsigned bytes, unsigned seconds)
+{
+    struct rig_client *c = &rig.clients[client];
+    unsigned ms = 0;
+
+    while (ms < seconds * 1000 && rig.http[0] != NULL) {
+        uint32_t waits = c->sent - c->theirs;
+
+        c->theirs += bytes < waits ? bytes : waits;
+        rig_tcp(client, TCP_ACK, "");
+        rig_wait(STEP_MS);
+        ms += STEP_MS;
+    }
+    return ms / 1000;
+}
+
+int main(void)
+{
+    unsigned seconds;
+
+    OK(rig_open("10.0.2.15/24,10.0.2.2", NULL) == NULL, "a board is on the network");
+    rig.answer_bytes = ANSWER;
+    rig_wait(2000);
+    ask(0);
+    seconds = take(0, 100, 120);
+    OK(rig.http[0] == NULL && seconds <= NET_READ_SECONDS + 2,
+       "a client that takes 100 bytes a second is dropped after %u s", seconds);
+    ask(1);
+    (void)take(1, NET_PACE_BYTES * 2, 120);
+    OK(rig.http[0] != NULL, "a client that takes %u bytes a second keeps its connection",
+       NET_PACE_BYTES * 2);
+    return tap_done();
+}
