@@ -41,6 +41,7 @@ def main(index, modules):
     policy = f"default-src 'none'; connect-src 'self'; img-src data:; style-src {styles}; script-src {hashed('script', scripts)}; base-uri 'none'; form-action 'none'"
     meta = f'<meta charset="utf-8">\n<meta http-equiv="content-security-policy" content="{policy}">'
     page = page.replace('<meta charset="utf-8">', meta, 1)
+    sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale is
     sys.stdout.write(page.replace("</body>", f"<!-- of xterm.js:\n{license_}-->\n</body>") if modules else page)
 
 

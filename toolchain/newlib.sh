@@ -29,6 +29,10 @@ esac
 
 archive=$(ls /usr/src/newlib/newlib-*.tar.xz 2>/dev/null | tail -n 1)
 [ -n "$archive" ] || { echo "newlib: /usr/src/newlib/newlib-*.tar.xz is missing: run 'make setup'" >&2; exit 1; }
+command -v "${cross}gcc" >/dev/null || {
+    echo "newlib: ${cross}gcc is missing: run 'make setup', or give CROSS_COMPILE= another compiler (docs/INSTALL.md)" >&2
+    exit 1
+}
 version=$(basename "$archive" .tar.xz | sed 's/^newlib-//')
 
 mkdir -p "$prefix"

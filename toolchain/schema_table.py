@@ -20,8 +20,8 @@ if not table.startswith("| file"):
     sys.exit(table.strip())
 lines = table.splitlines(keepends=True)
 table = "".join(lines[:2] + [line for line in lines[2:] if line.startswith("| all") or not line.endswith("| 0 |\n")])
-with open(PAGE) as f:
+with open(PAGE, encoding="utf-8") as f:
     page = f.read()
 page = re.sub(r"(<!-- schema_table.py -->\n).*?(<!-- end -->)", lambda m: m[1] + table + m[2], page, flags=re.S)
-with open(PAGE, "w") as f:
+with open(PAGE, "w", encoding="utf-8") as f:
     f.write(page)

@@ -85,6 +85,11 @@ OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}
 # The other folder's path has characters with which a shell does more than read a word.
 ELSEWHERE = "another's-(folder)&$HOME;\"n\"|m"
 folder, log = build_elsewhere(ELSEWHERE, "virt-riscv64", *OBJECTS)
+# The page of the Linux program has characters that an old character set lacks.
+status, text = make("O=out", "out/gen/page.html", cwd=os.path.join(WORK, ELSEWHERE), LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+tap.ok(status == 0, "the page is made in any locale", text)
+status, text = make("O=other", "newlib", "CROSS_COMPILE=nosuch-", cwd=os.path.join(WORK, ELSEWHERE))
+tap.ok(status == 2 and "nosuch-gcc is missing: run 'make setup'" in text and "not found" not in text, "a missing compiler is named with the cure", text)
 here = [code_of(os.path.join(BUILD, name)) for name in OBJECTS]
 there = [code_of(os.path.join(folder, name)) for name in OBJECTS]
 tap.ok(here == there and all(here), f"virt-riscv64: {len(OBJECTS)} objects have equal bytes from another folder ({sum(map(len, there))})",
