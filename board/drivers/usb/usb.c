@@ -305,6 +305,32 @@ static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
     return false;
 }
 
+/* True if the slot's device is plugged in. The controller runs. */
+static bool has_device(struct usb *u, unsigned drive)
+{
+    uint32_t place = u->drives[drive].place;
+    bool fresh;
+
+    return is_attached(u, drive) || (place != 0 && xhci_is_unused(&u->host, place, &fresh));
+}
+
+/* A refused device that was plugged out is no longer compared with others. */
+static void forget_refused(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (!is_known(u, i) && !has_device(u, i))
+            u->drives[i].identity = 0;
+}
+
+/* Compare the new drive with the others. A drive that was refused here or elsewhere, as without its
+ * card, and has moved must not become its own twin. */
+static void compare(struct usb *u, unsigned new)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (i != new && ((is_known(u, i) && is_known(u, new)) || has_device(u, i)))
+            usb_storage_compare(&u->drives[i], &u->drives[new]);
+}
+
 /* Take a new drive in slot `at`: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
  * drive. ERR_BUSY: it was not tried, because the loss of a drive is to be reported first. */
 static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct block_device **out)
@@ -326,9 +352,7 @@ static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct bloc
     if (at == u->n_drives)
         u->n_drives++;
     u->is_told[at] = is_attached(u, at);
-    for (unsigned i = 0; i < u->n_drives; i++)
-        if (i != at)
-            usb_storage_compare(&u->drives[i], &u->drives[at]);
+    compare(u, at);
     *out = &u->devices[at];
     return ERR_OK;
 }
@@ -432,6 +456,7 @@ static struct block_device *look_for_drives(struct usb *u)
     xhci_hub_look(&u->host);
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
+    forget_refused(u);
     ask_readers(u);
     /* Take one new device per look, because each may take seconds. The next look begins after it,
      * so that a device that is new again and again does not keep others from their turn. */

@@ -117,19 +117,19 @@ bool usb_is_disk(const uint8_t data[36])
 
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
 {
-    unsigned form = data[0] & 0x7f;
+    unsigned form = data[0] & 0x7f, key = 0;
+    bool is_late = form == 0x71 || form == 0x73; /* the sense is about an earlier command */
 
     *code = 0;
-    if (form == 0x70 || form == 0x71) { /* 70h: about this command; 71h: about an earlier
-                                           one */
+    if (form == 0x70 || form == 0x71) {
         *code = (unsigned)(data[12] << 8 | data[13]);
-        return data[2] & 15;
-    }
-    if (form == 0x72 || form == 0x73) { /* as descriptors, which we did not request */
+        key = data[2] & 15;
+    } else if (form == 0x72 || form == 0x73) { /* as descriptors, which we did not request */
         *code = (unsigned)(data[2] << 8 | data[3]);
-        return data[1] & 15;
+        key = data[1] & 15;
     }
-    return 0;
+    /* The earlier command has succeeded, but this one was not executed. */
+    return is_late && key == USB_KEY_RECOVERED ? 0 : key;
 }
 
 uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes)

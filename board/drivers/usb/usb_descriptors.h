@@ -42,8 +42,11 @@ enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t 
 /* True if the answer to INQUIRY describes a disk that is there (SPC-4, 6.4.2). */
 bool usb_is_disk(const uint8_t data[36]);
 
-/* Read the sense key from REQUEST SENSE (SPC-4, 4.5.2, 4.5.3); 0 if the bytes are not sense data.
- * *code: the additional sense code and, in its lower byte, the qualifier. */
+enum { USB_KEY_RECOVERED = 1 }; /* the command has succeeded */
+
+/* Read the sense key from REQUEST SENSE (SPC-4, 4.5.2, 4.5.3); 0 if the bytes are not sense data, or
+ * say that an earlier command has recovered data. *code: the additional sense code and, in its
+ * lower byte, the qualifier. */
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code);
 
 /* Read the answer to READ CAPACITY (10) or (16) (SBC-3, 5.15, 5.16): return the number of blocks,

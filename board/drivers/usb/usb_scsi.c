@@ -251,6 +251,9 @@ static enum err ask_ready(struct usb_storage *s)
         return ERR_REMOVED;
     if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
         return ERR_NO_DEVICE;
+    /* A disk that waits for a command, as in another bay of a dock, would never become ready. */
+    if (usb_storage_spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
+        return ERR_IO;
     return err_unless(!failed, ERR_BUSY);
 }
 

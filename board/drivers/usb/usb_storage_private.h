@@ -6,7 +6,7 @@
 #include "board/drivers/usb/usb_storage.h"
 
 enum { /* sense keys and codes: SPC-4, 4.5.6 */
-       KEY_RECOVERED = 1,
+       KEY_RECOVERED = USB_KEY_RECOVERED,
        KEY_NOT_READY = 2,
        KEY_ILLEGAL = 5,
        KEY_ATTENTION = 6,

@@ -404,6 +404,55 @@ static void test_dead(void)
        "a look starts the controller although a request waits");
 }
 
+/* Plug a reader in at this port, with a card or without one. */
+static void move_reader(unsigned unit, uint32_t port, bool with_card)
+{
+    pull(&f.units[unit]);
+    (void)wait_in_looks();
+    n_empty = !with_card;
+    f.units[unit].port = port;
+    plug(&f.units[unit]);
+    (void)wait_in_looks();
+}
+
+/* Open files of the card that was found at this port. */
+static unsigned open_files_at(uint32_t port)
+{
+    for (unsigned i = 0; i < USB_DRIVES; i++)
+        if (usb.drives[i].device.slot != 0 && usb.drives[i].port == port) {
+            usb.devices[i].in_use = true;
+            return i;
+        }
+    return 0;
+}
+
+/* A reader that was refused without its card, and moves with it, is not its own twin. */
+static void test_refused_reader(unsigned n_readers)
+{
+    unsigned moved = n_readers - 1, drive;
+
+    clear();
+    for (unsigned i = 0; i < n_readers; i++) {
+        put_drive(i, 2 + i);
+        f.units[i].on_command = take_card_out;
+        f.units[i].on_answer = tell_no_card;
+    }
+    n_empty = n_readers - 1; /* one reader has its card at first */
+    (void)open_all();
+    if (n_readers == 1)
+        move_reader(moved, 4, false);
+    move_reader(moved, 4, true);
+    drive = open_files_at(4);
+    move_reader(moved, 5, true);
+    OK(usb.drives[drive].n_sectors != 0 && !usb.drives[drive].has_twin &&
+           (unit_read(&usb.devices[drive]) == (int)moved ||
+            unit_read(&usb.devices[drive]) == (int)moved) &&
+           n_wrong == 0,
+       "the card of %s is read at a third port",
+       n_readers == 1 ? "a reader that was empty at its second port"
+                      : "one of two readers that were empty at the start");
+}
+
 int main(void)
 {
     test_refused_once();
@@ -422,6 +471,8 @@ int main(void)
     test_moved_card(true);
     test_moved_card(false);
     test_late_card();
+    test_refused_reader(1);
+    test_refused_reader(2);
     test_dead();
     return usb_done();
 }

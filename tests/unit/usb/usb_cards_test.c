@@ -500,6 +500,27 @@ static void test_no_cause(void)
        "a card stays while its reader does not say what is wrong");
 }
 
+static void start_disk(struct fake_unit *unit)
+{
+    if (unit->cdb[0] == 0x1b && slots[unit->lun].code == 4) /* START UNIT */
+        slots[unit->lun].key = 0;
+    fail_card(unit);
+}
+
+/* The slots are the bays of a dock, and the disk that is put back waits for START UNIT. */
+static void test_waiting_disk(void)
+{
+    start_with_card(2);
+    f.units[0].on_command = start_disk;
+    take_card(0);
+    put_card(1, 4);
+    miss_card();
+    slots[0] = (struct slot){ 0, 2, 4, true, false };
+    (void)list(LOOKS);
+    OK(usb.is_told[0] && unit_read(&usb.devices[0]) == 0 && n_wrong == 0,
+       "a disk that is put back in another bay is started");
+}
+
 /* A card of more than 2^32 blocks is taken out before its size is known. */
 static void test_gone_at_start(void)
 {
@@ -673,6 +694,7 @@ int main(void)
     test_stick_beside_empty_reader(false);
     test_stick_beside_empty_reader(true);
     test_no_cause();
+    test_waiting_disk();
     test_gone_at_start();
     test_late_change();
     test_other_slot();

@@ -255,6 +255,32 @@ static void test_recovered(void)
     OK(move(5, 9, false) == ERR_IO, "but not if some are missing");
 }
 
+static unsigned n_flushes;
+
+static void fail_first_flush(struct fake_unit *unit)
+{
+    unit->failed = unit->cdb[0] == 0x35 && n_flushes++ == 0; /* SYNCHRONIZE CACHE */
+}
+
+static void tell_late(struct fake_unit *unit)
+{
+    if (unit->cdb[0] == 3) {
+        unit->answer[0] = 0x71; /* about an earlier command, which recovered data */
+        unit->answer[2] = 1;
+    }
+}
+
+/* A command that reports an earlier command's recovery was not executed. */
+static void test_recovered_late(void)
+{
+    (void)open_drive();
+    n_flushes = 0;
+    u->on_command = fail_first_flush;
+    u->on_answer = tell_late;
+    OK(move(5, 9, true) == ERR_IO && n_flushes == 1, "a write whose flush was not executed fails");
+    OK(move(5, 9, true) == ERR_OK && n_flushes == 2 && n_wrong == 0, "and its next try is flushed");
+}
+
 static void never_answer_inquiry(struct fake_unit *unit)
 {
     unit->times = unit->cdb[0] == 0x12;
@@ -401,6 +427,7 @@ int main(void)
     test_padded();
     test_hidden_rest();
     test_recovered();
+    test_recovered_late();
     test_slow();
     test_card();
     test_pulled();
