@@ -305,13 +305,15 @@ static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
     return false;
 }
 
-/* True if the slot's device is plugged in. The controller runs. */
+/* True if the slot's device, a drive or a refused device, is plugged in. The controller runs. */
 static bool has_device(struct usb *u, unsigned drive)
 {
     uint32_t place = u->drives[drive].place;
     bool fresh;
 
-    return is_attached(u, drive) || (place != 0 && xhci_is_unused(&u->host, place, &fresh));
+    if (is_attached(u, drive) || is_known(u, drive))
+        return is_there(u, drive);
+    return place != 0 && xhci_is_unused(&u->host, place, &fresh);
 }
 
 /* A refused device that was plugged out is no longer compared with others. */
