@@ -265,6 +265,17 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
     return true;
 }
 
+/* The device at this place may be this drive: so it is none of the drives with other numbers. */
+static void note_others_gone(struct usb *u, unsigned drive, uint32_t place)
+{
+    const struct usb_storage *s = &u->drives[drive];
+
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (u->drives[i].place == place &&
+            (u->drives[i].identity != s->identity || u->drives[i].serial != s->serial))
+            u->drives[i].is_here = false;
+}
+
 /* Take back a drive that was here before and is at this place now. The device may also be another
  * one, which has the same numbers as a drive that is at its own place. Returns true if nothing else
  * is to be tried at this place. */
@@ -277,8 +288,10 @@ static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
     for (unsigned pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < u->n_drives && xhci_is_unused(&u->host, place, &fresh); i++)
             if (u->devices[i].in_use == (pass == 0) && !is_attached(u, i) && is_known(u, i) &&
-                try_back(u, i, place, out))
+                try_back(u, i, place, out)) {
+                note_others_gone(u, i, place);
                 return true;
+            }
     return false;
 }
 

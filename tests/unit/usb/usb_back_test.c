@@ -453,6 +453,27 @@ static void test_refused_reader(unsigned n_readers)
                       : "one of two readers that were empty at the start");
 }
 
+/* While no look comes, a reader with open files takes the port of a drive, without its card. */
+static void test_empty_reader_in_place(void)
+{
+    clear();
+    put_drive(0, 2);
+    put_drive(1, 3);
+    f.units[0].on_command = take_card_out;
+    f.units[0].on_answer = tell_no_card;
+    n_empty = 0;
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    pull(&f.units[1]);
+    n_empty = 1;
+    f.units[0].port = 3;
+    plug(&f.units[0]);
+    (void)wait_in_looks();
+    OK(!usb.is_told[1] && n_wrong == 0,
+       "a drive is told as unplugged if another's reader is there");
+}
+
 int main(void)
 {
     test_refused_once();
@@ -473,6 +494,7 @@ int main(void)
     test_late_card();
     test_refused_reader(1);
     test_refused_reader(2);
+    test_empty_reader_in_place();
     test_dead();
     return usb_done();
 }
