@@ -180,15 +180,30 @@ static bool is_there(struct usb *u, unsigned drive)
            (s->is_here && (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh)));
 }
 
+/* True if the slot's device, a drive or a refused device, is plugged in. The controller runs. A
+ * refused device is gone if another may be at its port. */
+static bool has_device(struct usb *u, unsigned drive)
+{
+    uint32_t place = u->drives[drive].place;
+    bool fresh;
+
+    if (is_attached(u, drive) || is_known(u, drive))
+        return is_there(u, drive);
+    return place != 0 && xhci_is_unused(&u->host, place, &fresh) &&
+           !(u->host.news[place] & XHCI_NEW_TO_DRIVES);
+}
+
 /* Pick a slot for a new drive: the slot of a forgotten drive, preferably of the one at this place,
  * so that that drive is not reported as unplugged; else an unused slot; else one whose drive is
- * gone and has no open file. USB_DRIVES: none is free. */
+ * gone and has no open file. USB_DRIVES: none is free. A refused device that is plugged in keeps its
+ * slot while there are others, because the new drive may be its twin. */
 static unsigned free_drive(struct usb *u, uint32_t place)
 {
     unsigned at = USB_DRIVES;
 
     for (unsigned i = 0; i < u->n_drives; i++)
         if (!is_attached(u, i) && !is_known(u, i) &&
+            (u->n_drives == USB_DRIVES || u->drives[i].place == place || !has_device(u, i)) &&
             (at == USB_DRIVES ||
              (u->is_told[i] && !(u->is_told[at] && u->drives[at].place == place))))
             at = i;
@@ -260,9 +275,24 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
         forget(u, drive);
     if (!has_files || !(is_its_own ? s->is_here : s->why != NULL && e != ERR_REMOVED))
         return false;
+    s->left_alone = is_its_own ? 0 : place;
     if (s->why != NULL)
         *out = refuse(u, s->name, s->why);
     return true;
+}
+
+/* A device that was left alone because it might have been this drive is another one, and its twin,
+ * once the drive is attached: look at it again. */
+static void try_left_alone(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++) {
+        struct usb_storage *s = &u->drives[i];
+
+        if (is_attached(u, i) && s->left_alone != 0) {
+            u->host.news[s->left_alone] |= XHCI_NEW_TO_DRIVES;
+            s->left_alone = 0;
+        }
+    }
 }
 
 /* The device at this place may be this drive: so it is none of the drives with other numbers. */
@@ -289,7 +319,9 @@ static bool take_back(struct usb *u, uint32_t place, struct block_device **out)
         for (unsigned i = 0; i < u->n_drives && xhci_is_unused(&u->host, place, &fresh); i++)
             if (u->devices[i].in_use == (pass == 0) && !is_attached(u, i) && is_known(u, i) &&
                 try_back(u, i, place, out)) {
-                note_others_gone(u, i, place);
+                /* A device that did not answer may be any of them. */
+                if (u->drives[i].why != NULL)
+                    note_others_gone(u, i, place);
                 return true;
             }
     return false;
@@ -318,17 +350,6 @@ static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
     return false;
 }
 
-/* True if the slot's device, a drive or a refused device, is plugged in. The controller runs. */
-static bool has_device(struct usb *u, unsigned drive)
-{
-    uint32_t place = u->drives[drive].place;
-    bool fresh;
-
-    if (is_attached(u, drive) || is_known(u, drive))
-        return is_there(u, drive);
-    return place != 0 && xhci_is_unused(&u->host, place, &fresh);
-}
-
 /* A refused device that was plugged out is no longer compared with others. */
 static void forget_refused(struct usb *u)
 {
@@ -344,6 +365,15 @@ static void compare(struct usb *u, unsigned new)
     for (unsigned i = 0; i < u->n_drives; i++)
         if (i != new && ((is_known(u, i) && is_known(u, new)) || has_device(u, i)))
             usb_storage_compare(&u->drives[i], &u->drives[new]);
+}
+
+/* A drive that came back may have a twin among the devices that came while it was away. */
+static void compare_attached(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        for (unsigned j = 0; j < u->n_drives; j++)
+            if (i != j && is_attached(u, i) && has_device(u, j))
+                usb_storage_compare(&u->drives[i], &u->drives[j]);
 }
 
 /* Take a new drive in slot `at`: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
@@ -472,6 +502,7 @@ static struct block_device *look_for_drives(struct usb *u)
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
     forget_refused(u);
+    try_left_alone(u);
     ask_readers(u);
     /* Take one new device per look, because each may take seconds. The next look begins after it,
      * so that a device that is new again and again does not keep others from their turn. */
@@ -479,6 +510,7 @@ static struct block_device *look_for_drives(struct usb *u)
         u->last_place = u->last_place % n + 1;
         took = take_drive(u, u->last_place, &out);
     }
+    compare_attached(u);
     if (out == NULL)
         out = tell_left_out(u);
     return out != NULL ? out : next_change(u);

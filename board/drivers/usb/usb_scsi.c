@@ -38,14 +38,15 @@ bool usb_storage_spins_up(unsigned key, unsigned code)
 }
 
 /* Start the motor (SBC-3, 5.20): a disk that sleeps, or waits for a command, answers at once and
- * starts to spin. */
-static bool start_motor(struct usb_storage *s)
+ * starts to spin. *changed: the drive reports that its medium was changed, and only once. */
+static bool start_motor(struct usb_storage *s, bool *changed)
 {
     static const uint8_t start_unit[6] = { 0x1b, 1, 0, 0, 1, 0 };
-    unsigned code;
+    unsigned code = 0;
 
+    *changed = false;
     if (usb_storage_run(s, start_unit, sizeof start_unit, 0) == USB_FAILED)
-        (void)usb_storage_sense(s, &code);
+        *changed = usb_storage_sense(s, &code) == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED;
     return s->outcome != USB_BROKEN;
 }
 
@@ -54,7 +55,7 @@ static enum err wait_ready(struct usb_storage *s)
     static const uint8_t test[6] = { 0 };
     struct xhci_deadline soon = xhci_deadline_in(s->host, READY_MS),
                          late = xhci_deadline_in(s->host, SPIN_UP_MS);
-    bool started = false;
+    bool started = false, changed;
     enum usb_outcome o;
     unsigned code;
 
@@ -69,7 +70,7 @@ static enum err wait_ready(struct usb_storage *s)
             return refuse(s, "the USB drive does not become ready: plug it in again");
         /* Only wait for a disk that starts by itself. */
         if (!started && usb_storage_spins_up(key, code) && code != BECOMING_READY &&
-            !start_motor(s))
+            !start_motor(s, &changed))
             return refuse(s, "the USB drive does not answer as it should: use another");
         started = started || usb_storage_spins_up(key, code);
         xhci_pause(s->host, ASK_MS);
@@ -252,8 +253,14 @@ static enum err ask_ready(struct usb_storage *s)
     if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
         return ERR_NO_DEVICE;
     /* A disk that waits for a command, as in another bay of a dock, would never become ready. */
-    if (usb_storage_spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
-        return ERR_IO;
+    if (usb_storage_spins_up(key, code) && code != BECOMING_READY) {
+        bool changed;
+
+        if (!start_motor(s, &changed))
+            return ERR_IO;
+        if (changed)
+            return ERR_REMOVED;
+    }
     return err_unless(!failed, ERR_BUSY);
 }
 

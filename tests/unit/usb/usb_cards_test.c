@@ -500,11 +500,37 @@ static void test_no_cause(void)
        "a card stays while its reader does not say what is wrong");
 }
 
+static bool changes_at_start; /* the disk is replaced when START UNIT comes, which tells it */
+
 static void start_disk(struct fake_unit *unit)
 {
-    if (unit->cdb[0] == 0x1b && slots[unit->lun].code == 4) /* START UNIT */
+    bool starts = unit->cdb[0] == 0x1b; /* START UNIT */
+
+    if (starts && changes_at_start)
+        put_card(unit->lun, 2);
+    else if (starts && slots[unit->lun].code == 4)
         slots[unit->lun].key = 0;
     fail_card(unit);
+    unit->failed |= starts && changes_at_start;
+    changes_at_start &= !starts;
+}
+
+/* The listed disk waits for START UNIT, and is replaced when a question sends it. */
+static void test_replaced_at_start_unit(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    usb.devices[1].in_use = true;
+    f.units[0].on_command = start_disk;
+    changes_at_start = true;
+    slots[0] = (struct slot){ 4, 2, 4, true, false };
+    while (changes_at_start) {
+        f.now += 300;
+        (void)usb_look();
+    }
+    OK(read_from(&usb.devices[1]) != ERR_OK && n_wrong == 0,
+       "a disk that is replaced when it is started is not read as the one before");
 }
 
 /* The slots are the bays of a dock, and the disk that is put back waits for START UNIT. */
@@ -695,6 +721,7 @@ int main(void)
     test_stick_beside_empty_reader(true);
     test_no_cause();
     test_waiting_disk();
+    test_replaced_at_start_unit();
     test_gone_at_start();
     test_late_change();
     test_other_slot();

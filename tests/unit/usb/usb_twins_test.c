@@ -1,0 +1,193 @@
+/* Readers that cannot be told apart, because they have no serial numbers: the files of a card are not
+ * read from a card of the same size in the other reader. */
+#include "tests/unit/board/fakes/usb_done.h"
+#include "tests/unit/board/fakes/usb_machine.h"
+#include "tests/unit/tap.h"
+
+enum { FIRST, SECOND, OTHER, KEYBOARD, MOUSE };
+
+static bool is_empty[FAKE_UNITS];
+
+static unsigned number_of(const struct fake_unit *unit)
+{
+    return (unsigned)(unit - f.units);
+}
+
+static void fail_without_card(struct fake_unit *unit)
+{
+    unit->failed = is_empty[number_of(unit)] && unit->cdb[0] == 0; /* TEST UNIT READY */
+}
+
+static void tell_no_card(struct fake_unit *unit)
+{
+    if (unit->cdb[0] == 3 && is_empty[number_of(unit)]) { /* REQUEST SENSE */
+        unit->answer[2] = 2;
+        unit->answer[12] = 0x3a;
+    }
+}
+
+static void be_cd_drive(struct fake_unit *unit)
+{
+    if (unit->cdb[0] == 0x12) /* INQUIRY */
+        unit->answer[0] = 5;
+}
+
+static void put_reader(unsigned unit, uint32_t port, uint8_t number, bool empty)
+{
+    put_drive(unit, port);
+    is_empty[unit] = empty;
+    f.units[unit].number = number;
+    f.units[unit].on_command = fail_without_card;
+    f.units[unit].on_answer = tell_no_card;
+}
+
+static void begin(void)
+{
+    clear();
+    memset(is_empty, 0, sizeof is_empty);
+}
+
+/* Look as the program does: read each drive that is found. */
+static void look_twice(void)
+{
+    for (unsigned i = 0; i < 2 * LOOKS; i++) {
+        const struct block_device *d;
+
+        f.now += 300;
+        d = usb_look();
+        (void)usb_take(&usb);
+        if (d != NULL && d->error_message == NULL)
+            (void)read_from((struct block_device *)d);
+    }
+}
+
+static void pull_out(unsigned unit)
+{
+    pull(&f.units[unit]);
+    look_twice();
+}
+
+static void plug_in(unsigned unit, uint32_t port)
+{
+    f.units[unit].port = port;
+    plug(&f.units[unit]);
+    look_twice();
+}
+
+enum order {
+    WHILE_IT_IS_THERE,
+    WHILE_IT_IS_AWAY,
+    WHILE_ITS_FILES_WAIT,
+    BEFORE_IT,
+};
+
+static const char *const orders[] = {
+    "while the first is there",
+    "while it is away",
+    "while it is away and has open files",
+    "before it",
+};
+
+/* The second reader is empty when it is plugged in. Later it has a card, and the first is away. */
+static void test_twins(enum order order, uint8_t number)
+{
+    unsigned drive = 0, n = 0;
+
+    begin();
+    if (order == BEFORE_IT)
+        put_reader(SECOND, 3, number, true);
+    else
+        put_reader(FIRST, 2, number, false);
+    (void)open_all();
+    look_twice();
+    usb.devices[0].in_use = order == WHILE_ITS_FILES_WAIT;
+    if (order == WHILE_IT_IS_AWAY || order == WHILE_ITS_FILES_WAIT)
+        pull_out(FIRST);
+    if (order != BEFORE_IT)
+        put_reader(SECOND, 3, number, true);
+    else
+        put_reader(FIRST, 2, number, false);
+    look_twice();
+    if (order == WHILE_IT_IS_AWAY || order == WHILE_ITS_FILES_WAIT)
+        plug_in(FIRST, 2);
+    while (drive + 1 < USB_DRIVES && usb.drives[drive].device.slot == 0)
+        drive++;
+    OK(unit_read(&usb.devices[drive]) == FIRST, "both readers are there, and the first is read");
+    usb.devices[drive].in_use = true;
+    pull_out(FIRST);
+    pull_out(SECOND);
+    is_empty[SECOND] = false;
+    plug_in(SECOND, 3);
+    for (unsigned i = 0; i < 5; i++) {
+        n += unit_read(&usb.devices[drive]) == SECOND;
+        look_twice();
+    }
+    OK(n == 0 && n_wrong == 0, "files are not read from an equal reader that was plugged in %s%s",
+       orders[order], number != 0 ? ", with the same serial number" : "");
+}
+
+/* A reader that was refused without its card gives its port to a mouse, between two looks. */
+static void test_mouse_in_place(void)
+{
+    unsigned drive = 0, n = 0;
+
+    begin();
+    put_reader(OTHER, 1, '1', false);
+    f.units[OTHER].on_answer = be_cd_drive;
+    put_reader(FIRST, 3, '2', true);
+    (void)open_all();
+    look_twice();
+    put(KEYBOARD, FAKE_KEYBOARD, XHCI_SPEED_FULL, 5, 0);
+    look_twice();
+    pull(&f.units[FIRST]);
+    put(MOUSE, FAKE_KEYBOARD, XHCI_SPEED_FULL, 3, 0); /* nobody takes a second one */
+    look_twice();
+    is_empty[FIRST] = false;
+    plug_in(FIRST, 2);
+    while (drive + 1 < USB_DRIVES && usb.drives[drive].device.slot == 0)
+        drive++;
+    OK(unit_read(&usb.devices[drive]) == FIRST, "the reader is read at another port");
+    usb.devices[drive].in_use = true;
+    pull_out(FIRST);
+    plug_in(FIRST, 4);
+    for (unsigned i = 0; i < 5; i++) {
+        n += unit_read(&usb.devices[drive]) == FIRST;
+        look_twice();
+    }
+    OK(n == 5 && n_wrong == 0, "and its files at a third one: a mouse is not its twin");
+}
+
+/* A stick is in the port of a drive with open files, is put back there, and answers late. */
+static void test_silent_stick(bool has_files)
+{
+    begin();
+    put_drive(FIRST, 2);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    pull_out(FIRST);
+    put_drive(SECOND, 2);
+    look_twice();
+    usb.devices[1].in_use = has_files;
+    pull(&f.units[SECOND]);
+    plug(&f.units[SECOND]);
+    f.units[SECOND].mute = true;
+    look_twice();
+    OK(usb.is_told[1], "a stick %s open files that does not answer is not told as unplugged",
+       has_files ? "with" : "without");
+    f.units[SECOND].mute = false;
+    f.now += 60000;
+    look_twice();
+    OK(usb.is_told[1] && unit_read(&usb.devices[1]) == SECOND && n_wrong == 0,
+       "and is there when it answers");
+}
+
+int main(void)
+{
+    for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT; order++)
+        test_twins(order, 0);
+    test_twins(WHILE_IT_IS_AWAY, '7');
+    test_mouse_in_place();
+    test_silent_stick(true);
+    test_silent_stick(false);
+    return usb_done();
+}
