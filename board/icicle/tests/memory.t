@@ -41,7 +41,7 @@ for title, high in (("before 2022.10", OLD_HIGH), ("since then", HIGH)):
            f"a tree of {title}: RAM beyond 4 GiB is other RAM, and both are used", out)
     out = look([(LOW, GIB), (high, GIB)], ["twins"])
     tap.ok(ram(out) and not [r for r in ram(out) if r[0] >= 4 * GIB] and f"bytes {GIB:x}\n" in out and
-           f"left out: 1 ranges of RAM that are copies of other ranges of {GIB} bytes\n" in out,
+           f"left out: 1 range of RAM that is a copy of another range of {GIB} bytes\n" in out,
            f"a tree of {title}: the same RAM once more is left out, by name", out)
 
 
