@@ -45,7 +45,9 @@ SOURCES = [
     ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "it pauses for {} tokens")]),
     # ---- a board on a network ----
     ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections"), ("docs/SCALE.md", "A board has {} connections")]),
-    ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "arrive completely within {} seconds")]),
+    ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "arrive completely within {} seconds"),
+                                                   ("docs/LAN.md", "bytes a second for {} seconds")]),
+    ("runtime/net/net.h", "NET_PACE_BYTES", 1, [("docs/LAN.md", "takes less than {} bytes a second")]),
     ("runtime/net/net.h", "NET_WAIT_SECONDS", 1, [("docs/LAN.md", "may wait, for up to {} seconds")]),
     ("runtime/net/net_time.h", r"NET_TIME_FIRST_SECONDS =\s*(\d+)", 1, [("docs/LAN.md", "asks again after {} s")]),
     ("runtime/net/net_time.h", "NET_TIME_MOST_SECONDS", rounded(60), [("docs/LAN.md", "growing intervals up to {} minutes")]),

@@ -18,20 +18,48 @@ enum command_result command_reset(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* The word with which /undo takes back what a feature has done, or NULL. */
+static const char *undo_word_of(const struct app *a, unsigned feature)
+{
+    const struct feature_saved *s = a->features.rows[feature]->saved;
+
+    return s != NULL && s->undo != NULL ? s->word : NULL;
+}
+
 /* Do /undo WORD for all features that share the word and can undo; false if there are none. */
 static bool undo_word(struct app *a, const char *word)
 {
     bool known = false;
 
     for (unsigned i = 0; i < a->features.n; i++) {
-        const struct feature_saved *s = a->features.rows[i]->saved;
+        const char *own = undo_word_of(a, i);
 
-        if (s != NULL && s->undo != NULL && strcmp(s->word, word) == 0) {
-            s->undo(a->features.state[i], a);
+        if (own != NULL && strcmp(own, word) == 0) {
+            a->features.rows[i]->saved->undo(a->features.state[i], a);
             known = true;
         }
     }
     return known;
+}
+
+/* Name the words that /undo takes, each once. */
+static void refuse_undo_word(struct app *a)
+{
+    console_printf(a->setup.console, "error: /undo takes no word, or one of these:");
+    for (unsigned i = 0; i < a->features.n; i++) {
+        const char *word = undo_word_of(a, i);
+        bool is_new = word != NULL;
+
+        for (unsigned before = 0; is_new && before < i; before++) {
+            const char *other = undo_word_of(a, before);
+
+            is_new = other == NULL || strcmp(other, word) != 0;
+        }
+        if (is_new) {
+            console_printf(a->setup.console, " %s", word);
+        }
+    }
+    console_printf(a->setup.console, "\n");
 }
 
 enum command_result command_undo(struct app *a, char *argument)
@@ -40,7 +68,7 @@ enum command_result command_undo(struct app *a, char *argument)
         return COMMAND_DONE;
     }
     if (argument[0] != '\0') {
-        console_printf(a->setup.console, "error: /undo takes learn, or nothing\n");
+        refuse_undo_word(a);
     } else if (chat_undo(&a->chat)) {
         console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
                        a->chat.turns.n);

@@ -116,7 +116,7 @@ static void test_commands(void)
         { "/set think", "think hide\n" },
         { "/reset temp", "error: /reset takes nothing after it" },
         { "/stats all", "error: /stats takes nothing after it" },
-        { "/undo lern", "error: /undo takes learn, or nothing" },
+        { "/undo lessons", "error: /undo takes no word, or one of these: learn\n" },
         { "/reset ", "a new conversation" },
         { "/reset\t", "a new conversation" },
         { "/set\ttemp 0.5", "temp 0.500" },

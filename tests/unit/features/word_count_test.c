@@ -146,8 +146,8 @@ static void test_shared_word(void)
     (void)answer("/undo words");
     OK(word_count_of(&app)->n == 0 && other->n == 0,
        "/undo WORD reaches both features that have the word");
-    OK(strstr(answer("/undo phrases"), "there is no turn to take back") != NULL,
-       "/undo with a word that no feature has means a turn, and there is none");
+    OK(strstr(answer("/undo phrases"), "one of these: learn words\n") != NULL,
+       "/undo names its words, each once, if no feature has the word");
 }
 
 int main(void)
