@@ -195,15 +195,15 @@ static bool has_device(struct usb *u, unsigned drive)
 
 /* Pick a slot for a new drive: the slot of a forgotten drive, preferably of the one at this place,
  * so that that drive is not reported as unplugged; else an unused slot; else one whose drive is
- * gone and has no open file. USB_DRIVES: none is free. A refused device that is plugged in keeps its
- * slot while there are others, because the new drive may be its twin. */
+ * gone and has no open file; else that of a refused device that is plugged in, which is the last
+ * because the new drive may be its twin. USB_DRIVES: none is free. */
 static unsigned free_drive(struct usb *u, uint32_t place)
 {
     unsigned at = USB_DRIVES;
 
     for (unsigned i = 0; i < u->n_drives; i++)
         if (!is_attached(u, i) && !is_known(u, i) &&
-            (u->n_drives == USB_DRIVES || u->drives[i].place == place || !has_device(u, i)) &&
+            (u->drives[i].place == place || !has_device(u, i)) &&
             (at == USB_DRIVES ||
              (u->is_told[i] && !(u->is_told[at] && u->drives[at].place == place))))
             at = i;
@@ -212,7 +212,10 @@ static unsigned free_drive(struct usb *u, uint32_t place)
     if (u->n_drives < USB_DRIVES)
         return u->n_drives;
     for (unsigned i = 0; i < USB_DRIVES; i++)
-        if (!u->devices[i].in_use && !is_there(u, i))
+        if (is_known(u, i) && !u->devices[i].in_use && !is_there(u, i))
+            return i;
+    for (unsigned i = 0; i < USB_DRIVES; i++)
+        if (!is_known(u, i) && !is_attached(u, i))
             return i;
     return USB_DRIVES;
 }
@@ -275,7 +278,8 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
         forget(u, drive);
     if (!has_files || !(is_its_own ? s->is_here : s->why != NULL && e != ERR_REMOVED))
         return false;
-    s->left_alone = is_its_own ? 0 : place;
+    if (!is_its_own)
+        s->left_alone = place;
     if (s->why != NULL)
         *out = refuse(u, s->name, s->why);
     return true;
@@ -367,12 +371,14 @@ static void compare(struct usb *u, unsigned new)
             usb_storage_compare(&u->drives[i], &u->drives[new]);
 }
 
-/* A drive that came back may have a twin among the devices that came while it was away. */
+/* A drive that came back may have a twin among the drives and refused devices that came while it was
+ * away. A drive that only counts as there may be another card of the same reader. */
 static void compare_attached(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)
         for (unsigned j = 0; j < u->n_drives; j++)
-            if (i != j && is_attached(u, i) && has_device(u, j))
+            if (i != j && is_attached(u, i) &&
+                (is_attached(u, j) || (!is_known(u, j) && has_device(u, j))))
                 usb_storage_compare(&u->drives[i], &u->drives[j]);
 }
 

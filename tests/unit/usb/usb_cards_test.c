@@ -500,6 +500,33 @@ static void test_no_cause(void)
        "a card stays while its reader does not say what is wrong");
 }
 
+static void move_reader(uint32_t port)
+{
+    pull(&f.units[0]);
+    (void)list(LOOKS);
+    f.units[0].port = port;
+    plug(&f.units[0]);
+    (void)list(LOOKS);
+}
+
+/* While no look comes, the reader moves with its first card, and a stick takes its port. */
+static void test_stick_in_place_of_reader(void)
+{
+    start_with_card(1);
+    put_card(0, 4);
+    miss_card();
+    pull(&f.units[0]);
+    put_card(0, 0);
+    f.units[0].port = 3;
+    plug(&f.units[0]);
+    put_drive(1, 2);
+    (void)list(LOOKS);
+    OK(unit_read(&usb.devices[0]) == 0 && !usb.drives[0].has_twin,
+       "two cards of one reader are no twins");
+    move_reader(4);
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "and the first is read at another port");
+}
+
 static bool changes_at_start; /* the disk is replaced when START UNIT comes, which tells it */
 
 static void start_disk(struct fake_unit *unit)
@@ -720,6 +747,7 @@ int main(void)
     test_stick_beside_empty_reader(false);
     test_stick_beside_empty_reader(true);
     test_no_cause();
+    test_stick_in_place_of_reader();
     test_waiting_disk();
     test_replaced_at_start_unit();
     test_gone_at_start();

@@ -78,38 +78,48 @@ enum order {
     WHILE_IT_IS_THERE,
     WHILE_IT_IS_AWAY,
     WHILE_ITS_FILES_WAIT,
+    WHILE_ITS_CARD_WAITS,
     BEFORE_IT,
+    BEFORE_IT_AND_OTHERS,
 };
 
 static const char *const orders[] = {
     "while the first is there",
     "while it is away",
     "while it is away and has open files",
+    "while it is away, and comes back without its card",
     "before it",
+    "before it and two sticks that go",
 };
 
 /* The second reader is empty when it is plugged in. Later it has a card, and the first is away. */
 static void test_twins(enum order order, uint8_t number)
 {
+    bool goes = order != WHILE_IT_IS_THERE && order < BEFORE_IT;
     unsigned drive = 0, n = 0;
 
     begin();
-    if (order == BEFORE_IT)
-        put_reader(SECOND, 3, number, true);
-    else
-        put_reader(FIRST, 2, number, false);
+    put_reader(order < BEFORE_IT ? FIRST : SECOND, order < BEFORE_IT ? 2 : 3, number,
+               order >= BEFORE_IT);
+    for (unsigned i = OTHER; order == BEFORE_IT_AND_OTHERS && i <= KEYBOARD; i++)
+        put_drive(i, i + 2);
     (void)open_all();
     look_twice();
-    usb.devices[0].in_use = order == WHILE_ITS_FILES_WAIT;
-    if (order == WHILE_IT_IS_AWAY || order == WHILE_ITS_FILES_WAIT)
+    usb.devices[0].in_use = order == WHILE_ITS_FILES_WAIT || order == WHILE_ITS_CARD_WAITS;
+    for (unsigned i = OTHER; order == BEFORE_IT_AND_OTHERS && i <= KEYBOARD; i++)
+        pull_out(i);
+    if (goes)
         pull_out(FIRST);
-    if (order != BEFORE_IT)
-        put_reader(SECOND, 3, number, true);
-    else
-        put_reader(FIRST, 2, number, false);
+    put_reader(order < BEFORE_IT ? SECOND : FIRST, order < BEFORE_IT ? 3 : 2, number,
+               order < BEFORE_IT);
     look_twice();
-    if (order == WHILE_IT_IS_AWAY || order == WHILE_ITS_FILES_WAIT)
+    is_empty[FIRST] = order == WHILE_ITS_CARD_WAITS;
+    if (goes)
         plug_in(FIRST, 2);
+    is_empty[FIRST] = false;
+    if (order == WHILE_ITS_CARD_WAITS)
+        (void)read_from(&usb.devices[0]);
+    look_twice();
     while (drive + 1 < USB_DRIVES && usb.drives[drive].device.slot == 0)
         drive++;
     OK(unit_read(&usb.devices[drive]) == FIRST, "both readers are there, and the first is read");
@@ -183,7 +193,7 @@ static void test_silent_stick(bool has_files)
 
 int main(void)
 {
-    for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT; order++)
+    for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT_AND_OTHERS; order++)
         test_twins(order, 0);
     test_twins(WHILE_IT_IS_AWAY, '7');
     test_mouse_in_place();
