@@ -1,6 +1,7 @@
 #include "host/app/host_faults.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,8 +30,10 @@ static void say_path(const char *path)
     }
 }
 
+/* Several threads may miss the bytes at the same time: the first one speaks, and ends the program. */
 static void on_lost_byte(int number, siginfo_t *info, void *context)
 {
+    static atomic_flag speaks = ATOMIC_FLAG_INIT;
     const char *change = NULL;
     const char *path = mapping_at(info->si_addr, &change);
 
@@ -38,6 +41,9 @@ static void on_lost_byte(int number, siginfo_t *info, void *context)
     if (path == NULL) {
         signal(number, SIG_DFL); /* the signal comes again, and ends the program */
         return;
+    }
+    while (atomic_flag_test_and_set(&speaks)) {
+        pause();
     }
     temporary_remove_all();
     host_terminal_close();

@@ -522,7 +522,7 @@ static void test_stick_in_place_of_reader(void)
     put_drive(1, 2);
     (void)list(LOOKS);
     OK(unit_read(&usb.devices[0]) == 0 && !usb.drives[0].has_twin,
-       "two cards of one reader are no twins");
+       "two cards of one reader are not taken for twins");
     move_reader(4);
     OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "and the first is read at another port");
 }
