@@ -167,7 +167,7 @@ if [ -n "$need$need_qemu" ]; then
         exit 0
     }
     [ -z "$sudo" ] || command -v sudo >/dev/null || {
-        echo "setup: installing needs root, and there is no sudo here: run toolchain/setup.sh${1:+ $1} as root" >&2
+        echo "setup: packages can only be installed as root, and sudo is missing: run toolchain/setup.sh${1:+ $1} as root" >&2
         [ "$what" != prompt ] || exit 1
         exit 0
     }

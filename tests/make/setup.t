@@ -36,7 +36,7 @@ for words, wanted in (((), 1), (("tests",), 0)):
            f"setup {' '.join(words)} without apt-get", [status, text])
     status, text = setup(*words, apt_get="echo called")
     run = " ".join(["toolchain/setup.sh", *words])
-    tap.ok(status == wanted and text.endswith(f"there is no sudo here: run {run} as root\n") and "called" not in text and "not found" not in text,
+    tap.ok(status == wanted and text.endswith(f"sudo is missing: run {run} as root\n") and "called" not in text and "not found" not in text,
            f"setup {' '.join(words)} without root and sudo", [status, text])
 shutil.rmtree(HERE)
 tap.done()

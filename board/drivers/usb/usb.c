@@ -285,8 +285,8 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
     return true;
 }
 
-/* A device that was left alone because it might have been this drive is another one, and its twin,
- * once the drive is attached: look at it again. */
+/* A device was left alone because it might have been the drive. If the drive is attached now, the
+ * device is another one: the next look tries it again, and compares the two. */
 static void try_left_alone(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++) {
@@ -299,7 +299,7 @@ static void try_left_alone(struct usb *u)
     }
 }
 
-/* The device at this place may be this drive: so it is none of the drives with other numbers. */
+/* The device at this place may be this drive, so drives with other numbers are not there. */
 static void note_others_gone(struct usb *u, unsigned drive, uint32_t place)
 {
     const struct usb_storage *s = &u->drives[drive];
@@ -354,7 +354,7 @@ static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
     return false;
 }
 
-/* A refused device that was plugged out is no longer compared with others. */
+/* Once a refused device is unplugged, its numbers are not compared with those of others. */
 static void forget_refused(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)

@@ -47,10 +47,8 @@ struct usb_storage {
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
-    bool is_here; /* the drive was there, or the device there may be the drive: see usb.c */
-    uint32_t
-        left_alone; /* the place of a device that may be the drive, is refused, and was not tried as
-                          * another one; 0: none */
+    bool is_here;        /* the drive was there, or the device there may be the drive: see usb.c */
+    uint32_t left_alone; /* place of a refused device that may be the drive; 0: none */
     uint32_t identity,
         serial;    /* from the first start: maker and product, and the serial number or its
                       substitute */
