@@ -157,8 +157,9 @@ int usb_take(void *usb)
  *   numbers. If the drive has open files, it counts as there, because a new drive would end the
  *   files. Otherwise the drive is forgotten, and the device becomes a new drive.
  * - At another port, this is a device with the numbers of a drive that has open files. It is left alone.
- * A device with the same numbers but another size, or with its card in another slot, is another drive.
- * A new drive that has all numbers of a released drive is that drive: it did not answer before. */
+ * A device with the same numbers but another size or other first blocks, or with its card in another
+ * slot, is another drive. A new drive that has all numbers of a released drive is that drive: it did
+ * not answer before. */
 
 static bool is_attached(const struct usb *u, unsigned drive)
 {
@@ -180,30 +181,15 @@ static bool is_there(struct usb *u, unsigned drive)
            (s->is_here && (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh)));
 }
 
-/* True if the slot's device, a drive or a refused device, is plugged in. The controller runs. A
- * refused device is gone if another may be at its port. */
-static bool has_device(struct usb *u, unsigned drive)
-{
-    uint32_t place = u->drives[drive].place;
-    bool fresh;
-
-    if (is_attached(u, drive) || is_known(u, drive))
-        return is_there(u, drive);
-    return place != 0 && xhci_is_unused(&u->host, place, &fresh) &&
-           !(u->host.news[place] & XHCI_NEW_TO_DRIVES);
-}
-
-/* Pick a slot for a new drive: the slot of a forgotten drive, preferably of the one at this place,
- * so that that drive is not reported as unplugged; else an unused slot; else one whose drive is
- * gone and has no open file; else that of a refused device that is plugged in, which is the last
- * because the new drive may be its twin. USB_DRIVES: none is free. */
+/* Pick a slot for a new drive: the slot of a forgotten or refused drive, preferably of the one at
+ * this place, so that that drive is not reported as unplugged; else an unused slot; else one whose
+ * drive is gone and has no open file. USB_DRIVES: none is free. */
 static unsigned free_drive(struct usb *u, uint32_t place)
 {
     unsigned at = USB_DRIVES;
 
     for (unsigned i = 0; i < u->n_drives; i++)
         if (!is_attached(u, i) && !is_known(u, i) &&
-            (u->drives[i].place == place || !has_device(u, i)) &&
             (at == USB_DRIVES ||
              (u->is_told[i] && !(u->is_told[at] && u->drives[at].place == place))))
             at = i;
@@ -213,9 +199,6 @@ static unsigned free_drive(struct usb *u, uint32_t place)
         return u->n_drives;
     for (unsigned i = 0; i < USB_DRIVES; i++)
         if (is_known(u, i) && !u->devices[i].in_use && !is_there(u, i))
-            return i;
-    for (unsigned i = 0; i < USB_DRIVES; i++)
-        if (!is_known(u, i) && !is_attached(u, i))
             return i;
     return USB_DRIVES;
 }
@@ -241,12 +224,11 @@ static struct block_device *next_change(struct usb *u)
     return NULL;
 }
 
-/* Forget a drive: its slot is free, and no other drive can be its twin. */
+/* Forget a drive: its slot is free. */
 static void forget(struct usb *u, unsigned drive)
 {
     u->devices[drive].n_sectors = 0;
     u->devices[drive].error_message = unplugged; /* even if no look reports that */
-    u->drives[drive].identity = 0;
     u->drives[drive].is_here = false;
 }
 
@@ -278,25 +260,9 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
         forget(u, drive);
     if (!has_files || !(is_its_own ? s->is_here : s->why != NULL && e != ERR_REMOVED))
         return false;
-    if (!is_its_own)
-        s->left_alone = place;
     if (s->why != NULL)
         *out = refuse(u, s->name, s->why);
     return true;
-}
-
-/* A device was left alone because it might have been the drive. If the drive is attached now, the
- * device is another one: the next look tries it again, and compares the two. */
-static void try_left_alone(struct usb *u)
-{
-    for (unsigned i = 0; i < u->n_drives; i++) {
-        struct usb_storage *s = &u->drives[i];
-
-        if (is_attached(u, i) && s->left_alone != 0) {
-            u->host.news[s->left_alone] |= XHCI_NEW_TO_DRIVES;
-            s->left_alone = 0;
-        }
-    }
 }
 
 /* The device at this place may be this drive, so drives with other numbers are not there. */
@@ -354,34 +320,6 @@ static bool is_back(struct usb *u, unsigned drive, struct block_device **out)
     return false;
 }
 
-/* Once a refused device is unplugged, its numbers are not compared with those of others. */
-static void forget_refused(struct usb *u)
-{
-    for (unsigned i = 0; i < u->n_drives; i++)
-        if (!is_known(u, i) && !has_device(u, i))
-            u->drives[i].identity = 0;
-}
-
-/* Compare the new drive with the others. A drive that was refused here or elsewhere, as without its
- * card, and has moved must not become its own twin. */
-static void compare(struct usb *u, unsigned new)
-{
-    for (unsigned i = 0; i < u->n_drives; i++)
-        if (i != new && ((is_known(u, i) && is_known(u, new)) || has_device(u, i)))
-            usb_storage_compare(&u->drives[i], &u->drives[new]);
-}
-
-/* A drive that came back may have a twin among the drives and refused devices that came while it was
- * away. A drive that only counts as there may be another card of the same reader. */
-static void compare_attached(struct usb *u)
-{
-    for (unsigned i = 0; i < u->n_drives; i++)
-        for (unsigned j = 0; j < u->n_drives; j++)
-            if (i != j && is_attached(u, i) &&
-                (is_attached(u, j) || (!is_known(u, j) && has_device(u, j))))
-                usb_storage_compare(&u->drives[i], &u->drives[j]);
-}
-
 /* Take a new drive in slot `at`: *out is set even if it cannot be used. ERR_NO_DEVICE: it is not a
  * drive. ERR_BUSY: it was not tried, because the loss of a drive is to be reported first. */
 static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct block_device **out)
@@ -403,7 +341,6 @@ static enum err take_new(struct usb *u, unsigned at, uint32_t place, struct bloc
     if (at == u->n_drives)
         u->n_drives++;
     u->is_told[at] = is_attached(u, at);
-    compare(u, at);
     *out = &u->devices[at];
     return ERR_OK;
 }
@@ -480,8 +417,7 @@ static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
 
     return is_attached(u, other) && a->identity == b->identity && a->serial == b->serial &&
-           a->unit <= b->last_unit &&
-           (!a->has_twin || (a->port == b->port && a->route == b->route));
+           a->unit <= b->last_unit;
 }
 
 /* If a card with open files was replaced by another one, which is attached now, no request tells
@@ -507,8 +443,6 @@ static struct block_device *look_for_drives(struct usb *u)
     xhci_hub_look(&u->host);
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);
-    forget_refused(u);
-    try_left_alone(u);
     ask_readers(u);
     /* Take one new device per look, because each may take seconds. The next look begins after it,
      * so that a device that is new again and again does not keep others from their turn. */
@@ -516,7 +450,6 @@ static struct block_device *look_for_drives(struct usb *u)
         u->last_place = u->last_place % n + 1;
         took = take_drive(u, u->last_place, &out);
     }
-    compare_attached(u);
     if (out == NULL)
         out = tell_left_out(u);
     return out != NULL ? out : next_change(u);
@@ -562,8 +495,6 @@ static unsigned find_drives(struct usb *u, struct block_device **out, unsigned m
         }
         place = u->drives[*n].place + 1;
         note_looked(u, place - 1);
-        for (unsigned i = 0; i < *n; i++)
-            usb_storage_compare(&u->drives[i], &u->drives[*n]);
         u->is_told[*n] = is_attached(u, *n);
         out[*n] = &u->devices[*n];
     }

@@ -1,5 +1,7 @@
 /* Questions to a USB drive at its start, with time limits. SCSI follows SPC-4 and SBC-3; section
  * 3.2 is that of Bulk-Only Transport 1.0. */
+#include <string.h>
+
 #include "board/drivers/usb/usb_storage_private.h"
 
 enum {
@@ -14,6 +16,8 @@ enum {
     BECOMING_READY = 0x0401,
     WANTS_START = 0x0402,
     LONG_CAPACITY = 0x9e,
+    READ_TRIES = 5,
+    TABLE = 446, /* of a master boot record: its first entry */
 };
 
 static const char other_drive[] = "the USB drive was replaced by another";
@@ -207,6 +211,89 @@ static enum err find_unit(struct usb_storage *s)
     return first_unit(s);
 }
 
+/* ---- the first blocks of its medium ---- */
+
+/* Read a block into s->edge. ERR_REMOVED: the medium was changed. ERR_UNSUPPORTED: it cannot be
+ * read. ERR_IO: the drive does not answer. */
+static enum err read_block(struct usb_storage *s, uint32_t block)
+{
+    uint8_t cdb[10] = { 0x28, [8] = 1 }; /* SBC-3, 5.11 */
+
+    for (unsigned i = 0; i < 4; i++)
+        cdb[2 + i] = (uint8_t)(block >> (24 - 8 * i));
+    for (unsigned i = 0; i < READ_TRIES; i++) {
+        enum usb_outcome o = usb_storage_run_into(s, cdb, sizeof cdb, s->edge,
+                                                  s->block_sectors * SECTOR_BYTES);
+        bool is_whole = s->left == 0 && s->came_whole;
+        unsigned key = 0, code = 0;
+
+        if (o == USB_FAILED)
+            key = usb_storage_sense(s, &code);
+        if (s->outcome == USB_BROKEN)
+            return ERR_IO;
+        if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
+            return ERR_REMOVED;
+        if (is_whole && (o == USB_GOOD || key == KEY_RECOVERED))
+            return ERR_OK;
+    }
+    return ERR_UNSUPPORTED;
+}
+
+/* The block at which the first partition begins; 0: there is none, or the file system begins at
+ * block 0. A table of GPT has one entry, which begins at GPT's header. */
+static uint32_t first_partition(const struct usb_storage *s)
+{
+    const uint8_t *d = s->edge, *entry = d + TABLE;
+    bool is_exfat = memcmp(d + 3, "EXFAT   ", 8) == 0;
+    bool is_fat = (d[0] == 0xeb || d[0] == 0xe9) && d[11] + 256 * d[12] >= SECTOR_BYTES;
+    bool has_table = d[510] == 0x55 && d[511] == 0xaa && (entry[0] & 0x7f) == 0 && entry[4] != 0;
+    uint32_t at = 0;
+
+    for (unsigned i = 0; i < 4; i++)
+        at |= (uint32_t)entry[8 + i] << 8 * i;
+    return has_table && !is_exfat && !is_fat && at < s->n_sectors / s->block_sectors ? at : 0;
+}
+
+static uint64_t hash_block(const struct usb_storage *s, uint64_t hash)
+{
+    for (uint32_t i = 0; i < s->block_sectors * SECTOR_BYTES; i++)
+        hash = (hash ^ s->edge[i]) * 0x100000001b3; /* FNV-1a */
+    return hash;
+}
+
+/* Hash the blocks that tell equal cards apart, and that no file's change changes: block 0, with a
+ * disk's signature or a volume's serial number, and the first block of the first partition, with its
+ * serial number or the GUID of a disk with GPT. The errors are those of read_block(). */
+static enum err read_print(struct usb_storage *s, uint64_t *out)
+{
+    enum err e = read_block(s, 0);
+    uint32_t partition = e == ERR_OK ? first_partition(s) : 0;
+
+    *out = hash_block(s, 0xcbf29ce484222325);
+    if (partition == 0)
+        return e;
+    e = read_block(s, partition);
+    *out = hash_block(s, *out);
+    return e;
+}
+
+/* Learn the rest of a drive whose size is known. ERR_REMOVED: its medium is another one than before,
+ * or was changed meanwhile. */
+static enum err learn_rest(struct usb_storage *s, bool is_new)
+{
+    uint64_t print;
+    enum err e = read_print(s, &print);
+
+    if (e == ERR_UNSUPPORTED)
+        return refuse(s, "the USB drive's first block cannot be read: use another drive");
+    if (e == ERR_REMOVED || (e == ERR_OK && !is_new && print != s->print))
+        return miss(s, other_drive);
+    if (e != ERR_OK)
+        return e;
+    s->print = print;
+    return learn_lock(s);
+}
+
 enum err usb_storage_learn(struct usb_storage *s)
 {
     uint64_t n_sectors = s->n_sectors; /* 0: no drive was here before */
@@ -224,7 +311,7 @@ enum err usb_storage_learn(struct usb_storage *s)
     if (e != ERR_OK)
         return e;
     s->why = NULL; /* forget why earlier units were refused */
-    e = learn_lock(s);
+    e = learn_rest(s, n_sectors == 0);
     if (e != ERR_REMOVED || n_sectors != 0)
         return e;
     /* The card of a new drive was changed meanwhile: begin again, with the card that is there now. */
@@ -233,7 +320,7 @@ enum err usb_storage_learn(struct usb_storage *s)
     if (e != ERR_OK)
         return e;
     s->why = NULL;
-    return learn_lock(s);
+    return learn_rest(s, true);
 }
 
 /* Ask the unit whether its medium is ready. ERR_REMOVED: the medium was changed; ERR_NO_DEVICE: there
@@ -264,16 +351,21 @@ static enum err ask_ready(struct usb_storage *s)
     return err_unless(!failed, ERR_BUSY);
 }
 
-/* Ask whether the unit has a card of this size, which overwrites the drive's size. The errors are
- * those of ask_ready(); ERR_REMOVED also stands for a card of another size. */
-static enum err ask_size(struct usb_storage *s, uint64_t n_sectors, uint32_t block_sectors)
+/* Ask whether the unit has this card; this overwrites the drive's size. The errors are those of
+ * ask_ready(); ERR_REMOVED also stands for another card. */
+static enum err ask_card(struct usb_storage *s, uint64_t n_sectors, uint32_t block_sectors,
+                         uint64_t print)
 {
+    uint64_t found;
     enum err e = ask_ready(s);
 
     if (e != ERR_OK)
         return e;
-    if (read_size(s) == ERR_OK && s->n_sectors == n_sectors && s->block_sectors == block_sectors)
-        return ERR_OK;
+    if (read_size(s) == ERR_OK && s->n_sectors == n_sectors && s->block_sectors == block_sectors) {
+        e = read_print(s, &found);
+        if (e == ERR_OK)
+            return found == print ? ERR_OK : ERR_REMOVED;
+    }
     if (s->outcome == USB_BROKEN)
         return ERR_IO;
     /* The card was replaced, and the tries have taken the attention; or it was taken out between
@@ -290,7 +382,7 @@ enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *o
     enum err e;
 
     s->unit = of->unit;
-    e = ask_size(s, of->n_sectors, of->block_sectors);
+    e = ask_card(s, of->n_sectors, of->block_sectors, of->print);
     s->why = NULL;
     s->unit = unit;
     s->n_sectors = n_sectors;

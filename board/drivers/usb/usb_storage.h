@@ -45,15 +45,11 @@ struct usb_storage {
     bool few; /* a large command has failed or had no answer, so the next ones are small */
     bool at_edge, has_read_edge; /* the command moves a block that the request covers only in
                                     part */
-    uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
+    uint32_t place;              /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
-    bool is_here;        /* the drive was there, or the device there may be the drive: see usb.c */
-    uint32_t left_alone; /* place of a refused device that may be the drive; 0: none */
-    uint32_t identity,
-        serial;    /* from the first start: maker and product, and the serial number or its
-                      substitute */
-    bool has_twin; /* only its port distinguishes this drive from another one that was here; never
-                      cleared, because the other one may come back */
+    bool is_here; /* the drive was there, or the device there may be the drive: see usb.c */
+    uint32_t identity, serial; /* maker and product, and a hash of the serial number; 0: none */
+    uint64_t print;            /* hash of the medium's first blocks, which differ between cards */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
@@ -69,8 +65,8 @@ enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t fir
                           struct block_device *out);
 
 /* Look for a released drive at these places, and take it again. ERR_NO_DEVICE: no device there has
- * the drive's numbers. ERR_REMOVED: a device has them, but is another drive, or its card is in
- * another slot of the reader. Other errors: if s->why is NULL, the last device gave no answer; else
+ * the drive's numbers. ERR_REMOVED: a device has them, but is another drive, has another card, or has
+ * its card in another slot. Other errors: if s->why is NULL, the last device gave no answer; else
  * a device with the drive's numbers is refused. */
 enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
 
@@ -85,7 +81,7 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
  * do not stop, stop the whole controller. */
 void usb_storage_let_go(struct usb_storage *s);
 
-/* True if a new drive has all numbers of a released one. */
+/* True if a new drive has all numbers and the first blocks of a released one. */
 bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 
 /* Release the drive if it was pulled. */
@@ -95,11 +91,6 @@ void usb_storage_look(struct usb_storage *s);
  * slot. If the own card was changed, or the other one is back, release s and mark its place as new
  * to drives. If s has open files (in_use) and its card is there, s stays. */
 void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released, bool in_use);
-
-/* Compare two drives. If the two could be confused after being pulled and put back, each is
- * accepted only at its old port. Two cards of one reader have the same port, so this does not
- * distinguish them. */
-void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 
 /* Wait for at most this time until nothing is in flight, and return true if so; read-ahead data
  * that nobody took may have arrived by then. Also true if only a start of the controller can end

@@ -21,7 +21,11 @@ void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_byt
 /* Process an event of the drive, of any kind. */
 void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event);
 
-/* Run one command with data to or from s->answer, and wait for its end. */
+/* Run one command that reads, and wait for its end. The data begin and end with cache lines. */
+enum usb_outcome usb_storage_run_into(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                                      void *data, uint32_t bytes);
+
+/* The same with data in s->answer, whose remaining bytes are zero. */
 enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                  uint32_t bytes);
 
@@ -31,13 +35,13 @@ unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 /* True if a disk with this sense starts to spin by itself, or after a command. */
 bool usb_storage_spins_up(unsigned key, unsigned code);
 
-/* Find the unit and the size of a drive that is addressed and configured, and whether it refuses
- * writes. Most errors set s->why. ERR_IO with s->no_modes: start the drive again, without the
+/* Find the unit, the size and the first blocks of a drive that is addressed and configured, and
+ * whether it refuses writes. A drive that was here before must have the same. Most errors set s->why. ERR_IO with s->no_modes: start the drive again, without the
  * command after which it fell silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 
 /* Ask for the card in the slot of a drive of the same reader, or of s itself; s is attached. ERR_OK: it
- * has the drive's size. ERR_REMOVED: it has another size, or was changed. ERR_NO_DEVICE: there is no
+ * has the drive's size and first blocks. ERR_REMOVED: it has others, or was changed. ERR_NO_DEVICE: there is no
  * card. ERR_BUSY: it is not ready. ERR_IO: no answer. */
 enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of);
 

@@ -32,14 +32,10 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* A drive that has a twin is recognized by its socket, not by the number of its place, which
- * changes if hubs are found in another order. */
+/* Drives with equal numbers are told apart by their media: see usb_storage_learn. */
 static bool is_mine(const struct usb_storage *s, const struct identity *i)
 {
-    const struct xhci_device *d = &s->device;
-
-    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial &&
-                                (!s->has_twin || (s->port == d->port && s->route == d->route)));
+    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial);
 }
 
 /* Address and configure a drive at this place. ERR_NO_DEVICE: there is no drive, or another. */
@@ -101,8 +97,6 @@ static void note_place(struct usb_storage *s)
     char *at;
 
     s->place = d->place;
-    s->port = d->port;
-    s->route = d->route;
     s->host->news[d->place] &= (uint8_t)~XHCI_NEW_TO_DRIVES;
     device_name_set(s->name, "USB drive at ", s->host->setup.mmio);
     at = s->name + strlen(s->name);
@@ -208,11 +202,5 @@ bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new)
 {
     return s->identity == new->identity && s->serial == new->serial && s->unit == new->unit &&
            s->n_sectors == new->n_sectors && s->block_sectors == new->block_sectors &&
-           (!s->has_twin || (s->port == new->port && s->route == new->route));
-}
-
-void usb_storage_compare(struct usb_storage *a, struct usb_storage *b)
-{
-    if (a->identity == b->identity && a->serial == b->serial && a->place != b->place)
-        a->has_twin = b->has_twin = true;
+           s->print == new->print;
 }

@@ -118,24 +118,29 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
     }
 }
 
-/* Run one command with data to or from s->answer, and wait for its end. */
-enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
-                                 uint32_t bytes)
+enum usb_outcome usb_storage_run_into(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                                      void *data, uint32_t bytes)
 {
     struct xhci_deadline d = xhci_deadline_in(s->host, LIMIT_MS);
     struct xhci_trb event;
 
     xhci_alive(s->host);
-    memset(s->answer, 0, sizeof s->answer);
-    usb_storage_send(s, cdb, cdb_bytes, s->answer, bytes, false);
+    usb_storage_send(s, cdb, cdb_bytes, data, bytes, false);
     while (s->phase != USB_IDLE) {
         if (xhci_next(s->host, &s->device, &event))
             usb_storage_take_event(s, &event);
         else if (xhci_is_over(s->host, &d) || !xhci_is_connected(s->host, &s->device))
             end(s, USB_BROKEN);
     }
-    dma_sync(&s->host->setup.window, s->answer, sizeof s->answer);
+    dma_sync(&s->host->setup.window, data, bytes);
     return s->outcome;
+}
+
+enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                                 uint32_t bytes)
+{
+    memset(s->answer, 0, sizeof s->answer);
+    return usb_storage_run_into(s, cdb, cdb_bytes, s->answer, bytes);
 }
 
 /* Ask why the last command failed, which also clears the reason (SPC-4, 6.37). */

@@ -90,7 +90,8 @@ struct fake_unit {
     enum fault fault;
     unsigned times;       /* number of reads that fail so */
     bool of_any;          /* of other commands, too */
-    uint64_t first;       /* the block that `disk` begins with */
+    uint64_t first;       /* the block that `disk` begins with; blocks before it are all alike */
+    uint32_t shift;       /* the block of `disk` that comes first; those before it come last */
     uint32_t block_bytes; /* of a block; 0: 512 */
     void (*on_command)(
         struct fake_unit *u); /* a function of the test that may choose a fault; or NULL */
@@ -139,13 +140,19 @@ static inline uint32_t block_bytes(const struct fake_unit *u)
 
 static inline uint8_t *command_blocks(struct fake_unit *u)
 {
+    static uint8_t before[4096];
     uint32_t blocks = DISK_SECTORS * 512 / block_bytes(u);
     bool is_long = u->cdb[0] >= 0x80;
     uint64_t at = be32(u->cdb + 2);
 
     if (is_long)
         at = at << 32 | be32(u->cdb + 6);
-    at -= u->first;
+    if (at < u->first && u->wanted <= sizeof before && !u->writes) {
+        memset(before, (int)(u->first & 127) | 128, sizeof before);
+        return before;
+    }
+    at = at - u->first + u->shift;
+    at -= at >= blocks ? blocks : 0;
     if (at > blocks || u->wanted / block_bytes(u) > blocks - at) {
         wrong(true);
         return u->disk;
