@@ -207,7 +207,7 @@ static void boot_sector(const struct card_writer *w, uint8_t *s)
     card_put_u32(s + 88, l->heap);
     card_put_u32(s + 92, l->n_clusters);
     card_put_u32(s + 96, w->card->entries[0].cluster);
-    card_put_u32(s + 100, CARD_VOLUME_ID);
+    card_put_u32(s + 100, card_volume_id(w));
     card_put_u16(s + 104, 0x0100); /* revision */
     s[108] = 9;                    /* log2 of the bytes in a sector */
     s[109] = shift;

@@ -40,7 +40,7 @@ static enum err put_mbr(struct card_writer *w, const struct card_layout *const *
 {
     uint8_t sector[CARD_SECTOR] = { 0 };
 
-    card_put_u32(sector + 440, CARD_VOLUME_ID);
+    card_put_u32(sector + 440, card_volume_id(w));
     for (unsigned i = 0; i < n; i++) {
         mbr_entry(sector + MBR_ENTRIES + (size_t)(first + i) * MBR_ENTRY,
                   volumes[i]->format == CARD_EXFAT ? TYPE_EXFAT : TYPE_FAT32, volumes[i]->start,
@@ -69,30 +69,15 @@ static enum err put_protective_mbr(struct card_writer *w, uint64_t sectors)
 
 /* ---- GPT ----------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    for (unsigned i = 0; i < 8; i++) {
-        hash = (hash ^ (value >> 8 * i & 0xff)) * 0x100000001b3; /* FNV-1a */
-    }
-    return hash;
-}
-
 /* Write the GUID of the disk (`which` is 0) or of a partition (from 1). All GUIDs of a card differ,
  * but equal contents always give the same GUIDs, so that the images are equal, too. GUIDs have
  * version 8, for custom schemes (RFC 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {
-    const struct card_image *c = w->report;
-    uint64_t hash = mix(mix(mix(0xcbf29ce484222325, sectors), (uint64_t)w->time), which);
+    uint64_t hash = card_mix(card_mix(w->number, sectors), which);
 
-    for (uint32_t i = 0; i < c->n; i++) {
-        hash = mix(hash, c->entries[i].is_folder ? 0 : c->entries[i].bytes);
-        for (const char *name = c->entries[i].name; *name != '\0'; name++) {
-            hash = mix(hash, (unsigned char)*name);
-        }
-    }
     card_put_u64(out, hash);
-    card_put_u64(out + 8, mix(hash, which));
+    card_put_u64(out + 8, card_mix(hash, which));
     out[7] = (uint8_t)((out[7] & 0x0f) | 0x80);
     out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
 }

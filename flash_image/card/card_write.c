@@ -11,7 +11,7 @@
 #include "flash_image/card/card_writer.h"
 #include "flash_image/output/output_file.h"
 
-enum { FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20 };
+enum { FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20, NUMBERED = 4096 };
 
 /* The card to write. */
 struct job {
@@ -71,9 +71,10 @@ uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster)
 
 /* Make the boot sector (section "Boot Sector and BPB Structure" of the specification). Its boot
  * code is a jump to itself. */
-static void boot_sector(const struct card_layout *l, uint8_t *s)
+static void boot_sector(const struct card_writer *w, uint8_t *s)
 {
     static const uint8_t jump[3] = { 0xeb, 0xfe, 0x90 };
+    const struct card_layout *l = w->layout;
 
     memset(s, 0, CARD_SECTOR);
     memcpy(s, jump, sizeof jump);
@@ -93,7 +94,7 @@ static void boot_sector(const struct card_layout *l, uint8_t *s)
     card_put_u16(s + 50, BACKUP);
     s[64] = 0x80; /* drive */
     s[66] = 0x29; /* the next three fields are valid */
-    card_put_u32(s + 67, CARD_VOLUME_ID);
+    card_put_u32(s + 67, card_volume_id(w));
     memcpy(s + 71, "INGOT      FAT32   ", 19);
     card_sign(s);
 }
@@ -114,7 +115,7 @@ static enum err put_records(struct card_writer *w)
     uint8_t boot[CARD_SECTOR], info[CARD_SECTOR];
     enum err e = ERR_OK;
 
-    boot_sector(l, boot);
+    boot_sector(w, boot);
     fs_info(l, info);
     for (uint32_t copy = 0; copy <= BACKUP && e == ERR_OK; copy += BACKUP) {
         e = put_sector(w, l->start + copy, boot);
@@ -282,12 +283,61 @@ static enum err put_volume(struct card_writer *w, struct card_image *c, const st
     return e;
 }
 
+/* ---- the card's number ----------------------------------------------------------------------- */
+
+static uint64_t mix_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        hash = card_mix(hash, ((const uint8_t *)data)[i]);
+    }
+    return hash;
+}
+
+/* Add the beginning of a file, which for a model names its tensors. A file that cannot be read is
+ * reported when it is copied. */
+static uint64_t mix_file(uint64_t hash, const char *path)
+{
+    uint8_t start[NUMBERED];
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = from < 0 ? 0 : pread(from, start, sizeof start, 0);
+
+    if (from >= 0) {
+        close(from);
+    }
+    return mix_bytes(hash, start, n > 0 ? (size_t)n : 0);
+}
+
+/* Hash the names, sizes and beginnings of all files. */
+static uint64_t mix_contents(uint64_t hash, const struct card_image *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct card_entry *entry = &c->entries[i];
+
+        hash = card_mix(hash, entry->is_folder ? 0 : entry->bytes);
+        hash = mix_bytes(hash, entry->name, strlen(entry->name));
+        if (entry->text != NULL) {
+            hash = mix_bytes(hash, entry->text, entry->bytes);
+        } else if (entry->path != NULL) {
+            hash = mix_file(hash, entry->path);
+        }
+    }
+    return hash;
+}
+
+static uint64_t number_of(const struct card_writer *w, const struct card_options *o)
+{
+    uint64_t hash = mix_contents(card_mix(0xcbf29ce484222325, (uint64_t)w->time), w->report);
+
+    return o->boot != NULL ? mix_contents(hash, o->boot) : hash;
+}
+
 static enum err put_all(struct card_writer *w, const struct job *j)
 {
     const struct card_layout *volumes[CARD_MOST_VOLUMES] = { &j->boot, j->layout };
     unsigned first = j->options->boot == NULL; /* the first volume that exists */
     enum err e;
 
+    w->number = number_of(w, j->options);
     if (ftruncate(w->fd, (off_t)(j->layout->sectors * CARD_SECTOR)) != 0) {
         return card_refuse(w, "%.500s: %s", w->path, strerror(errno));
     }

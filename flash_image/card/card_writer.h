@@ -5,13 +5,14 @@
 
 #include "flash_image/card/card_image.h"
 
-enum { CARD_VOLUME_ID = 0x1a607001, CARD_MOST_VOLUMES = 2 };
+enum { CARD_MOST_VOLUMES = 2 };
 
 struct card_writer {
     struct card_image *report; /* its `error_message` describes errors */
     struct card_image *card;   /* contents of the volume that is being written */
     const struct card_layout *layout;
     int64_t time;
+    uint64_t number;  /* differs between cards with other files, so that a board tells them apart */
     bool efi;         /* as in struct card_options */
     const char *path; /* of the image */
     int fd;
@@ -24,6 +25,21 @@ __attribute__((format(printf, 2, 3))) enum err card_refuse(struct card_writer *w
 
 /* Write bytes at an offset of the card; zeros remain holes. ERR_IO. */
 enum err card_put(struct card_writer *w, uint64_t offset, const void *data, size_t bytes);
+
+/* Add 8 bytes to a hash, FNV-1a with 64 bits. */
+static inline uint64_t card_mix(uint64_t hash, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        hash = (hash ^ (value >> 8 * i & 0xff)) * 0x100000001b3;
+    }
+    return hash;
+}
+
+/* The serial number of the card's volumes, and the signature of its MBR; not 0. */
+static inline uint32_t card_volume_id(const struct card_writer *w)
+{
+    return (uint32_t)(w->number ^ w->number >> 32) | 1;
+}
 
 /* The offset of a cluster on the card. */
 uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster);

@@ -263,6 +263,65 @@ static void test_two_partitions(void)
     card_image_close(&card);
 }
 
+/* Write a card with one file, and one of the loader, and return a number on it. */
+static uint32_t number_of(enum card_format format, enum card_table kind, uint64_t offset,
+                          const char *model, const char *loader)
+{
+    struct card_image boot;
+    uint8_t number[4] = { 0 };
+    FILE *f;
+
+    card_image_open(&card, format);
+    card_image_open(&boot, CARD_FAT32);
+    (void)card_add_text(&boot, "config.txt", loader, strlen(loader));
+    f = fopen(in_folder("model"), "wb");
+    if (f != NULL) {
+        (void)fputs(model, f);
+        fclose(f);
+    }
+    (void)card_add_file(&card, "models/a.ingot", in_folder("model"));
+    (void)write_disk("number.img", 0, kind, loader[0] != '\0' ? &boot : NULL);
+    f = fopen(in_folder("number.img"), "rb");
+    if (f != NULL) {
+        (void)(fseek(f, (long)offset, SEEK_SET) == 0 && fread(number, 1, sizeof number, f) == 4);
+        fclose(f);
+    }
+    card_image_close(&boot);
+    card_image_close(&card);
+    return number[0] | (uint32_t)number[1] << 8 | (uint32_t)number[2] << 16 |
+           (uint32_t)number[3] << 24;
+}
+
+/* A board tells cards of one size apart by these numbers (board/drivers/usb/usb_scsi.c). */
+static void test_numbers(void)
+{
+    enum { MIB = 1 << 20 };
+    static const struct {
+        enum card_format format;
+        enum card_table table;
+        uint64_t offset;
+        const char *name;
+    } rows[] = {
+        { CARD_FAT32, CARD_MBR, 440, "an MBR's signature" },
+        { CARD_FAT32, CARD_GPT, CARD_SECTOR + 56, "a GPT's GUID" },
+        { CARD_FAT32, CARD_MBR, MIB + 67, "a FAT32's serial number" },
+        { CARD_EXFAT, CARD_MBR, MIB + 100, "an exFAT's serial number" },
+    };
+
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t first = number_of(rows[i].format, rows[i].table, rows[i].offset, "one model", "");
+
+        OK(first != 0 &&
+               first == number_of(rows[i].format, rows[i].table, rows[i].offset, "one model", ""),
+           "%s is the same for the same files", rows[i].name);
+        OK(first != number_of(rows[i].format, rows[i].table, rows[i].offset, "two model", ""),
+           "%s is another for another model of the same size", rows[i].name);
+    }
+    OK(number_of(CARD_EXFAT, CARD_MBR, 440, "one model", "a=1") !=
+           number_of(CARD_EXFAT, CARD_MBR, 440, "one model", "a=2"),
+       "and for other words of the loader");
+}
+
 /* Files of 4 GiB and more: a tail of bytes that a reader must find, and zeros before it. */
 static void test_long_file(void)
 {
@@ -372,6 +431,7 @@ int main(void)
     test_card();
     test_exfat();
     test_two_partitions();
+    test_numbers();
     test_long_file();
     test_refused();
     test_short_names();

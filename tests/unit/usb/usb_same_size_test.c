@@ -181,7 +181,7 @@ static void test_file_block(const char *system, bool is_same)
                "EXFAT   ",
                11);
     if (strcmp(system, "a bad status") == 0)
-        f.units[0].disk[TABLE] = 0x12; /* neither active nor not: this is no table */
+        f.units[0].disk[TABLE] = 0x12; /* a status that is not allowed */
     if (strcmp(system, "no signature") == 0)
         f.units[0].disk[510] = 0;
     if (strcmp(system, "no partition") == 0)
@@ -260,7 +260,7 @@ static void test_unreadable(void)
        "a drive whose block 0 is read at the fifth try is used");
     open_with_faults(SHORT, 4);
     OK(found[0]->error_message == NULL && n_faults == 0 && unit_read(found[0]) == 0,
-       "a short answer is no block");
+       "a short answer does not count as the block");
     usb.devices[0].in_use = true;
     pull(&f.units[0]);
     list();
