@@ -279,13 +279,17 @@ static enum err write_temporary(struct source *s, const struct pack_options *o, 
 {
     enum err e = pack_write(s, o, fd, path);
 
-    if (e != ERR_OK) {
+    if (e == ERR_IO) { /* the user did not name this file, and cannot know its folder */
+        snprintf(error_message, error_message_bytes, "%s (TMPDIR names its folder)",
+                 s->error_message);
+    } else if (e != ERR_OK) {
         snprintf(error_message, error_message_bytes, "%s", s->error_message);
     } else {
         e = mapping_check(error_message, error_message_bytes);
     }
     if (close(fd) != 0 && e == ERR_OK) {
-        snprintf(error_message, error_message_bytes, "%s: %s", path, strerror(errno));
+        snprintf(error_message, error_message_bytes, "%s: %s (TMPDIR names its folder)", path,
+                 strerror(errno));
         e = ERR_IO;
     }
     if (e != ERR_OK) {

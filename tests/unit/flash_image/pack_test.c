@@ -2,6 +2,8 @@
  * sentence. It uses the models of INGOT_ASSETS if they are there, and small files written here. */
 #include <dirent.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "flash_image/gguf/gguf.h"
@@ -396,6 +398,24 @@ static void test_tokenizer_files(void)
     OK(pack(o.input, o.output, NULL) == ERR_OK, "tokenizer.bin is found %s", error_message);
 }
 
+/* A limit for files stands for a full disk. */
+static void test_temporary_full(const struct pack_options *o)
+{
+    struct rlimit before, limit;
+    char path[256] = "";
+
+    signal(SIGXFSZ, SIG_IGN); /* as main() of the program does */
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = (struct rlimit){ .rlim_cur = 4096, .rlim_max = before.rlim_max };
+    setrlimit(RLIMIT_FSIZE, &limit);
+    OK(pack_temporary(o, path, sizeof path, error_message, sizeof error_message) == ERR_IO &&
+           strstr(error_message, "File too large (TMPDIR names its folder)") != NULL &&
+           access(path, F_OK) != 0,
+       "a full disk leaves no temporary file, and the message says how to choose its folder: %s",
+       error_message);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
+
 static void test_temporary(void)
 {
     struct pack_options o = { .input = folder_path("small.bin"), .quiet = true };
@@ -403,6 +423,7 @@ static void test_temporary(void)
     enum err e;
 
     setenv("TMPDIR", folder, 1);
+    test_temporary_full(&o);
     OK(pack_temporary(&o, path, sizeof path, error_message, sizeof error_message) == ERR_OK &&
            pack_is_ingot(path, &e) && e == ERR_OK,
        "a temporary file is packed %s", error_message);
