@@ -222,11 +222,12 @@ static bool is_rounded(enum source_type type)
            !source_is_rounded(type);
 }
 
-/* Report how the weights of one type change, and how to avoid it. */
-static void tell_type(const struct pack_options *o, const struct source *s, enum source_type from,
-                      enum ingot_type to, enum rows_way way)
+/* Report how the weights of one type change, and how to avoid it. asked: an option names the new
+ * type. */
+static void tell_type(const struct source *s, enum source_type from, enum ingot_type to,
+                      enum rows_way way, bool asked)
 {
-    bool again = o->type_given && way == ROWS_QUANTIZED;
+    bool again = asked && way == ROWS_QUANTIZED;
     const char *done = "stored", *advice = "; --type chooses another";
 
     if (again && (!is_rounded(from) || to == INGOT_F32 || to == INGOT_F16)) {
@@ -243,18 +244,18 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
         advice = ", which has the same values in more bits";
     } else if (way == ROWS_RESCALED) {
         advice = ", with scales rounded to 16 bits (NMSE below 1e-6)";
-    } else if (!o->type_given && to == INGOT_F32 && from == SOURCE_MXFP4) {
+    } else if (!asked && to == INGOT_F32 && from == SOURCE_MXFP4) {
         advice = ", because 16 bits do not hold their scales; --type chooses another";
-    } else if (!o->type_given && to == INGOT_F32) {
+    } else if (!asked && to == INGOT_F32) {
         advice = " where no smaller type holds their values; --type chooses another";
     }
     fprintf(stderr, "%s: %s weights are %s as %s%s\n", s->path, source_type_name(from), done,
             image_type_name(to), advice);
 }
 
-/* Report that a type changes, but only once per type. */
-static void tell_own_type(const struct pack_options *o, struct source *s,
-                          const struct source_tensor *t, enum ingot_type to, uint32_t told[])
+/* Report that a type changes, but only once per type. told: bits of types, by the file's type. */
+static void tell_own_type(const struct source *s, const struct source_tensor *t, enum ingot_type to,
+                          bool asked, uint32_t told[])
 {
     enum rows_way way = rows_way(t->type, to);
 
@@ -263,42 +264,57 @@ static void tell_own_type(const struct pack_options *o, struct source *s,
         return;
     }
     told[t->type] |= 1u << to;
-    tell_type(o, s, t->type, to, way);
+    tell_type(s, t->type, to, way, asked);
 }
 
 static void tell_own_types(const struct pack_options *o, struct source *s)
 {
-    uint32_t told[SOURCE_SYNTH + 1] = { 0 };
+    uint32_t told[2][SOURCE_SYNTH + 1] = { { 0 } }; /* for types that no option names; for others */
 
     for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
          source_next_slot(&s->params, &at)) {
         const struct source_tensor *t = source_tensor(s, at.role, at.layer);
+        bool asked = o->type_given || pack_type_is_named(o, s, at.role);
 
         if (image_role_is_matrix(at.role) && t->data != NULL) {
-            tell_own_type(o, s, t, pack_choose_type(o, s, at.role, at.layer), told);
+            tell_own_type(s, t, pack_choose_type(o, s, at.role, at.layer), asked, told[asked]);
         }
     }
 }
 
-/* List the matrices that get the type `to` because the requested type cannot store them. Names of
- * roles suffice, because a role has the same number of columns in every layer. */
+/* True if an option names a type that cannot store the matrix, which therefore gets the type
+ * `to`. */
+static bool is_misfit(const struct pack_options *o, struct source *s, enum ingot_role role,
+                      unsigned layer, enum ingot_type to)
+{
+    uint32_t cols = source_tensor(s, role, layer)->cols;
+    enum ingot_type wanted;
+
+    if (cols == 0 || !((o->type_given && o->chosen == NULL) || pack_type_is_named(o, s, role))) {
+        return false;
+    }
+    wanted = wanted_type(o, s, role, layer);
+    return !image_type_takes(wanted, cols) && pack_type_for_cols(wanted, cols) == to;
+}
+
+/* List the matrices that get the type `to` because the requested type cannot store them: each role
+ * once, with the first layer that has such a matrix. */
 static void tell_columns(const struct pack_options *o, struct source *s, enum ingot_type to)
 {
     char names[INGOT_N_ROLES * 20] = "";
     const char *comma = "";
+    enum ingot_role last = INGOT_N_ROLES;
     size_t used = 0;
     uint32_t padding = 0;
 
-    for (int role = 0; role < INGOT_N_ROLES; role++) {
-        enum ingot_type wanted = wanted_type(o, s, (enum ingot_role)role, 0);
-        uint32_t cols = source_tensor(s, (enum ingot_role)role, 0)->cols;
-
-        if (cols != 0 && !image_type_takes(wanted, cols) &&
-            pack_type_for_cols(wanted, cols) == to) {
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        if (at.role != last && is_misfit(o, s, at.role, at.layer, to)) {
+            last = at.role;
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
-                                     image_role_name((unsigned)role));
+                                     image_role_name(at.role));
             comma = ", ";
-            padding = image_type_padding(wanted);
+            padding = image_type_padding(wanted_type(o, s, at.role, at.layer));
         }
     }
     if (used != 0) {
@@ -344,13 +360,11 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
                 "for each row with a list of outliers\n",
                 s->path, image_type_name(o->type));
     }
-    if (o->type_given && o->chosen == NULL) {
-        tell_columns(o, s, INGOT_Q8_0);
-        tell_columns(o, s, INGOT_Q5_0);
-        tell_columns(o, s, INGOT_Q5_1);
-        tell_columns(o, s, INGOT_Q4_0);
-        tell_columns(o, s, INGOT_IQ4_NL);
-    }
+    tell_columns(o, s, INGOT_Q8_0);
+    tell_columns(o, s, INGOT_Q5_0);
+    tell_columns(o, s, INGOT_Q5_1);
+    tell_columns(o, s, INGOT_Q4_0);
+    tell_columns(o, s, INGOT_IQ4_NL);
 }
 
 static const struct {

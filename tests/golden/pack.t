@@ -105,7 +105,17 @@ model("Q6_K")
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0"])
 tap.ok(status == 0 and "Q6_K weights are quantized again as q4_0" in said,
        "a type that was asked for and rounds once more is said too", said)
+status, said = run([HOST, "pack", PATH, "-o", OUT, "--head", "q4_0"])
+tap.ok(status == 0 and "weights are" not in said,
+       "a type that --head asked for is not taken for the packer's choice", said)
 DEMO = os.path.join(ROOT, "models/demo")
+status, said = run([HOST, "pack", DEMO, "-o", OUT, "--head", "q4_k"])
+tap.ok(status == 0 and "stored as q5_0, because their columns are not a multiple of 256: token_embedding\n" in said,
+       "--head alone: a type that does not suit the columns is named", said)
+os.remove(OUT)
+status, said = run([HOST, "pack", DEMO, "-o", OUT, "--type", "q4_k_m"])
+tap.ok(status == 0 and re.search("as q5_0, because .*: .*attn_v", said) and re.search("as q8_0, because .*: .*attn_v", said),
+       "a role whose layers get two types is in the lists of both", said)
 status, said = run([HOST, "pack", DEMO, "-o", OUT, "--type", "q4_0"])
 lost = re.search(r"differ from the file's by an NMSE of (\S+) ", said)
 tap.ok(status == 0 and lost and 1e-4 < float(lost.group(1)) < 0.02, f"how much is lost is said: NMSE {lost.group(1) if lost else '?'}", said)
