@@ -379,6 +379,8 @@ enum err pack_write(struct source *s, const struct pack_options *o, int fd, cons
     e = pack_lay_out(&w);
     if (e == ERR_OK && o->automatic) {
         e = pack_auto_choose(&w, types);
+    }
+    if (e == ERR_OK && o->automatic) {
         pack_tell_types(&options, s);
     }
     if (e == ERR_OK && o->hollow) {
