@@ -67,6 +67,19 @@ static size_t all_columns(const struct ingot_params *p)
     return input_offset(p, p->n_layers, INPUT_QKV) + p->dim;
 }
 
+static bool read_params(const char *path, struct ingot_params *p)
+{
+    struct ingot_header header;
+    FILE *in = fopen(path, "rb");
+    bool good = in != NULL && fread(&header, sizeof header, 1, in) == 1;
+
+    if (in != NULL) {
+        fclose(in);
+    }
+    *p = header.params;
+    return good;
+}
+
 /* ---- runs in the model's own process ------------------------------------------------------ */
 
 static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
@@ -145,14 +158,20 @@ static void count_gemm(float *restrict y, const void *restrict w, const float *r
  * inputs are counted. */
 static bool run_model(const char *path, const char *text, bool counts)
 {
-    struct perplexity p = { .n = CALIBRATE_WINDOW };
+    struct perplexity p = { .or_else = "" };
     static struct host_args args;
+    struct ingot_params params;
     double deviation;
 
     host_args_init(&args, "pack");
     args.model = path;
     args.quiet = true;
-    args.options.load.ctx = CALIBRATE_WINDOW;
+    if (!read_params(path, &params)) {
+        fprintf(stderr, "ingot: %s: cannot be read\n", path);
+        return false;
+    }
+    p.n = min_u32(CALIBRATE_WINDOW, params.context); /* some models were trained for less */
+    args.options.load.ctx = p.n;
     if (!host_app_plan(&run.host, &args)) {
         return false;
     }
@@ -257,19 +276,6 @@ static bool keep_columns(struct calibration *c)
     }
     norm_input(c, p->n_layers, INPUT_QKV); /* the head, whose input is as wide as INPUT_QKV */
     return true;
-}
-
-static bool read_params(const char *path, struct ingot_params *p)
-{
-    struct ingot_header header;
-    FILE *in = fopen(path, "rb");
-    bool good = in != NULL && fread(&header, sizeof header, 1, in) == 1;
-
-    if (in != NULL) {
-        fclose(in);
-    }
-    *p = header.params;
-    return good;
 }
 
 bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text)

@@ -8,7 +8,7 @@
 
 #include "runtime/text/plural.h"
 
-enum { PROGRESS_COLUMNS = 60 };
+enum { PROGRESS_COLUMNS = 60, LEAST_WINDOW = 5 /* two of its tokens are scored */ };
 
 /* Scores a position in the second half of a window, as llama.cpp does. */
 static void score_position(void *context, uint32_t position, const float *logits)
@@ -39,10 +39,8 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
     size_t n_windows = t->n_ids / p->n;
 
     if (n_windows == 0) {
-        fprintf(stderr,
-                "ingot: the text has %zu %s, and a window needs %u: take a longer text "
-                "or a smaller --ctx\n",
-                t->n_ids, plural(t->n_ids, "token", "tokens"), (unsigned)p->n);
+        fprintf(stderr, "ingot: the text has %zu %s, and a window needs %u: take a longer text%s\n",
+                t->n_ids, plural(t->n_ids, "token", "tokens"), (unsigned)p->n, p->or_else);
         return false;
     }
     for (size_t i = 0; i < n_windows; i++) {
@@ -69,9 +67,16 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
 bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet)
 {
     struct text t = { 0 };
-    FILE *in = fopen(path, "rb");
+    FILE *in;
     bool good;
 
+    if (p->n < LEAST_WINDOW) {
+        fprintf(stderr,
+                "ingot: in a window of %u %s too few are scored: a window needs at least %u\n",
+                (unsigned)p->n, plural(p->n, "token", "tokens"), (unsigned)LEAST_WINDOW);
+        return false;
+    }
+    in = fopen(path, "rb");
     if (in == NULL) {
         fprintf(stderr, "ingot: %s: cannot be opened\n", path);
         return false;

@@ -10,6 +10,7 @@
 
 struct perplexity {
     uint32_t n;             /* tokens of a window; the caller sets it */
+    const char *or_else;    /* other remedy for a short text, or ""; the caller sets it */
     const uint32_t *window; /* ids of the current window */
     uint32_t vocab;
     double sum; /* of -ln p */

@@ -173,7 +173,8 @@ const struct command cmd_tokenize = {
 
 static bool perplexity_of(struct host_args *args)
 {
-    struct perplexity p = { .n = args->options.load.ctx != 0 ? args->options.load.ctx : 256 };
+    struct perplexity p = { .n = args->options.load.ctx != 0 ? args->options.load.ctx : 256,
+                            .or_else = " or a smaller --ctx" };
     double deviation, value;
 
     args->options.load.ctx = p.n;

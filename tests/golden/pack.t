@@ -126,7 +126,15 @@ status, said = run([HOST, "pack", DEMO, "-o", OUT])
 tap.ok(status == 0 and "NMSE" not in said, "a packing that loses nothing says nothing about loss", said)
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0", "-q"])
 tap.ok(status == 0 and said == "", "-q: nothing is said", said)
-CONFIG = os.path.join(random_model("llama", "pack-"), "config.json")
+SHORT = random_model("llama", "pack-")  # trained for 64 tokens
+CONFIG = os.path.join(SHORT, "config.json")
+LETTERS = os.path.join(WORK, "pack-letters.txt")
+for text, wanted in (("Once upon a time " * 40, " before, "), ("Once", "a window needs 64: take a longer text\n")):
+    with open(LETTERS, "w") as f:
+        f.write(text)
+    status, said = run([HOST, "pack", SHORT, "-o", OUT, "--type", "q4_0", "--calibrate", LETTERS, "-q"])
+    tap.ok(status == (0 if "before" in wanted else 1) and wanted in said,
+           f"--calibrate of a model that was trained for 64 tokens: {wanted.strip()}", said)
 status, said = run([HOST, "pack", CONFIG, "-o", OUT])
 tap.ok(status == 1 and said.count("\n") == 1 and "give the folder" in said,
        f"config.json by itself: {said.strip().split(': ', 2)[-1]}", said)

@@ -49,6 +49,12 @@ tap.ok(abs(figures["q8_0"] / figures["f32"] - 1) < 0.01, "Q8_0 within 1 % of F32
 tap.ok(figures["q4_0"] > figures["f32"] and figures["q4_0"] / figures["f32"] < 1.15,
        "Q4_0 costs less than 15 %", figures["q4_0"])
 
+model = pack(SOURCE, "q8_0", "perplexity-q8_0.ingot")
+for window in ("2", "5"):
+    status, out = run([HOST, "perplexity", model, "-f", TEXT, "-q", "-c", window])
+    tap.ok("nan" not in out and (status == 0 if window == "5" else status == 1 and "a window needs at least 5" in out),
+           f"windows of {window} tokens: {out.strip()}", out)
+
 for name, vocab in (("stories260K", 512), ("tiny-random-llama", 32000)):
     out = os.path.join(WORK, name + ".logits")
     model = pack(os.path.join(ASSETS, f"gguf/{name}.gguf"), "f32", f"logits-{name}.ingot")
