@@ -2,34 +2,18 @@
 
 #include <string.h>
 
-/* The number of bytes after the first byte of a UTF-8 character. */
-static unsigned bytes_after(unsigned char c)
+#include "runtime/text/utf8.h"
+
+/* Replace control characters by '_'; also all bytes beyond ASCII if the name is not valid UTF-8.
+ * cut: the name is the beginning of a longer one, and may end inside a character. */
+static void clean_name(char name[64], bool cut)
 {
-    return (unsigned)((c >= 0x80) + (c >= 0xe0) + (c >= 0xf0));
-}
+    size_t n = strlen(name), whole = utf8_whole_bytes(name, n);
+    bool utf8 = whole == n || (cut && utf8_check((const uint8_t *)name + whole, n - whole) == 0);
 
-/* Replace control characters by '_'; also all bytes beyond ASCII if the name is not valid UTF-8. */
-static void clean_name(char name[64])
-{
-    bool utf8 = true;
-    unsigned follow = 0;
-    size_t whole = 0; /* bytes up to the last whole character */
-
-    for (size_t i = 0; name[i] != '\0'; i++) {
-        unsigned char c = (unsigned char)name[i];
-
-        if (follow != 0) {
-            utf8 = utf8 && (c & 0xc0) == 0x80;
-            follow--;
-        } else {
-            follow = bytes_after(c);
-            utf8 = utf8 && (c < 0x80 || (c >= 0xc2 && c <= 0xf4));
-        }
-        if (follow == 0) {
-            whole = i + 1;
-        }
+    if (utf8) {
+        name[whole] = '\0';
     }
-    name[whole] = '\0';
     for (size_t i = 0; name[i] != '\0'; i++) {
         unsigned char c = (unsigned char)name[i];
 
@@ -77,9 +61,9 @@ void model_name(const struct source *s, char name[64])
 {
     struct source_text text = s->name;
 
-    if (text.bytes == 0) {
+    if (text.bytes == 0 || text.data[0] == '\0') {
         text = name_of_file(s->path);
     }
     memcpy(name, text.data, min_size(text.bytes, 63));
-    clean_name(name);
+    clean_name(name, text.bytes > 63);
 }

@@ -9,6 +9,7 @@
 #include "flash_image/gguf/gguf.h"
 #include "flash_image/llama2c/llama2c.h"
 #include "flash_image/pack/ingot_file.h"
+#include "flash_image/pack/model_name.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/source.h"
@@ -433,6 +434,33 @@ static void test_temporary(void)
        "a missing file is not a .ingot");
 }
 
+static void test_names(void)
+{
+#define LONG "123456789 123456789 123456789 123456789 123456789 123456789 12"
+    static const struct {
+        const char *given, *expected;
+    } rows[] = {
+        { "caf\xc3\xa9", "caf\xc3\xa9" },
+        { "caf\xe9", "caf_" }, /* Latin-1, whose last byte could begin a character of UTF-8 */
+        { "\xe9t\xe9", "_t_" },
+        { "a\xed\xa0\x80", "a___" }, /* a surrogate */
+        { "\x1b[31m", "_[31m" },
+        { LONG "\xc3\xa9", LONG }, /* cut inside the character */
+        { LONG "xyz", LONG "x" },
+        { "", "of-the-file" },
+    };
+#undef LONG
+    struct source s = { .path = "a/of-the-file.gguf" };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[64] = "";
+
+        s.name = (struct source_text){ (const uint8_t *)rows[i].given, strlen(rows[i].given) };
+        model_name(&s, name);
+        OK(strcmp(name, rows[i].expected) == 0, "name %zu is %s", i, rows[i].expected);
+    }
+}
+
 int main(void)
 {
     static const char *const names[] = { "nmse",          "a",          "b",
@@ -442,6 +470,7 @@ int main(void)
     if (!OK(folder_make(), "the test has a folder for files")) {
         return tap_done();
     }
+    test_names();
     test_assets();
     test_refused_assets();
     test_tokenizer_alone();
