@@ -325,6 +325,30 @@ static const char *scaling_type(struct hf_json *in)
     return type;
 }
 
+/* Refuse a "rope_scaling" that says something else than "rope_parameters", as after an edit by hand:
+ * Transformers obeys only the former, other programs only the latter. */
+static void check_repeated(struct scaling *k)
+{
+    const cJSON *other = hf_json_get(k->config->object, "rope_scaling"), *field;
+    struct hf_json old = { k->in.s, other, ERR_OK };
+    const char *type = scaling_type(&k->in), *old_type = scaling_type(&old);
+    bool same = cJSON_IsObject(other) && (type == NULL) == (old_type == NULL) &&
+                (type == NULL || strcmp(type, old_type) == 0);
+
+    if (other == NULL) {
+        return;
+    }
+    for (field = other->child; same && field != NULL; field = field->next) {
+        same = strcmp(field->string, "type") == 0 || strcmp(field->string, "rope_type") == 0 ||
+               cJSON_Compare(field, hf_json_get(k->in.object, field->string), true);
+    }
+    if (!same) {
+        refuse(k, ERR_BAD_MODEL,
+               "differs from \"rope_parameters\": readers use one or the other, so take the wrong "
+               "one out of config.json");
+    }
+}
+
 static enum err first_error(enum err a, enum err b)
 {
     if (a != ERR_OK) {
@@ -351,6 +375,8 @@ void hf_rope_read_scaling(struct hf_json *config)
 
     if (inside == NULL) {
         k.in.object = hf_json_get(config->object, "rope_scaling");
+    } else {
+        check_repeated(&k);
     }
     if (scaling_type(&local) != NULL) {
         refuse(&k, ERR_UNSUPPORTED, "scales the local layers: such a model cannot be packed");

@@ -113,6 +113,13 @@ FOLDERS = [
     ("an index that leaves the folder", index('{"weight_map": {"x": "../x"}}'), ["weight_map"]),
     ("a config that is a link to itself", circle, ["symbolic links"]),
     ("a field twice", config('"hidden_size": 8'), ["hidden_size", "appears twice"]),
+    ("two rotations", config('"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}'),
+     ["rope_scaling", "differs from", "rope_parameters"]),
+    ("two rotations of one kind", config('"rope_parameters": {"rope_type": "llama3", "factor": 4}'),
+     ["rope_scaling", "differs from", "rope_parameters"]),
+    ("rope_scaling that is a list", rewrite("config.json", lambda b: (
+        b'{"rope_scaling": [1], "rope_parameters": {"rope_theta": 5e5}, ' +
+        b.replace(b"rope_scaling", b"unused").lstrip()[1:])), ["rope_scaling", "differs from"]),
     ("a width of 2^63", rewrite("config.json", lambda b: b.replace(
         b'"hidden_size": 40', b'"hidden_size": 9223372036854775808')), ["hidden_size"]),
     ("no layers", rewrite("config.json", lambda b: b.replace(

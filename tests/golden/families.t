@@ -151,6 +151,9 @@ CASES = [(family, "", {}, []) for family in FAMILIES] + [
     ("llama", "with linear scaling", {"rope_scaling": LINEAR}, []),
     ("gemma3", "with linear scaling", {"rope_scaling": LINEAR}, []),
     ("mistral", "with yarn", {"rope_scaling": YARN}, []),
+    ("mistral", "with yarn that two fields repeat", {
+        "rope_scaling": {"type": YARN["rope_type"], **YARN},
+        "rope_parameters": {**YARN, "rope_theta": 1e4}}, []),
     ("llama", "tied", {"tie_word_embeddings": True}, []),
     ("llama", "with biases", {"attention_bias": True}, []),
     ("qwen3", "with biases", {"attention_bias": True}, []),
