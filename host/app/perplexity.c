@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "host/app/host_text.h"
@@ -64,6 +65,20 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
     return true;
 }
 
+/* Refuse a file that is not a text, such as an importance matrix of llama.cpp. */
+static bool is_text(const struct text *t, const char *path)
+{
+    const char *zero = t->n_bytes != 0 ? memchr(t->bytes, 0, t->n_bytes) : NULL;
+
+    if (zero != NULL) {
+        fprintf(stderr,
+                "ingot: %s: is not a text, because its byte %td is 0: give a text (an importance "
+                "matrix of llama.cpp cannot be used)\n",
+                path, zero - t->bytes + 1);
+    }
+    return zero == NULL;
+}
+
 bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet)
 {
     struct text t = { 0 };
@@ -82,7 +97,8 @@ bool perplexity_measure(struct perplexity *p, struct session *s, const char *pat
         return false;
     }
     p->vocab = s->model->image.header->params.vocab;
-    good = text_read(&t, in, path) && text_tokenize(&t, &s->model->tokenizer, TOKENIZER_BOS) &&
+    good = text_read(&t, in, path) && is_text(&t, path) &&
+           text_tokenize(&t, &s->model->tokenizer, TOKENIZER_BOS) &&
            measure_windows(p, s, &t, quiet);
     fclose(in);
     text_free(&t);

@@ -70,6 +70,13 @@ for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), (
         tap.ok(status == 1 and not out and "wide.txt" in err and "UTF-16" in err and "UTF-8" in err, f"{what}: {order} is named", (status, out, err))
     status, out, err = ingot(*[path("folder") if w == "FILE" else w for w in words])
     tap.ok(status == 1 and not out and "folder" in err and "directory" in err.lower(), f"{what}: a folder is named", (status, out, err))
+# An importance matrix of llama.cpp, which is a GGUF, is not taken for a long text.
+file = write("imatrix.gguf", b"GGUF\x03\0\0\0" + b"Once upon a time " * 400, False)
+for what, words in (("perplexity -f", ["perplexity", MODEL, "-q", "-f", file]),
+                    ("pack --calibrate", ["pack", os.path.join(ROOT, "models/demo"), "-o", path("x.ingot"), "-q", "--type", "q4_0", "--calibrate", file])):
+    status, out, err = ingot(*words)
+    tap.ok(status == 1 and not out and err.count("\n") == 1 and "imatrix.gguf: is not a text, because its byte 6 is 0" in err and
+           not os.path.exists(path("x.ingot")), f"{what}: a file with zeros is not a text", (status, out, err))
 status, out, err = ingot("run", MODEL_HERE, "-p", "Hi", "-n", "2", "--preset", write("wide.txt", "\ufeffn=3\r\n".encode("utf-16-le"), False))
 tap.ok(status == 1 and not out and re.search(r"^ingot: --preset \S*wide\.txt: \S*wide\.txt is in UTF-16[^\n]*UTF-8", err, re.M), "a preset in UTF-16 is named", (status, err))
 for option, names in (("--preset", ("nowhere.txt", "folder")), ("--grammar", ("nowhere.gbnf", "folder", "wide.txt", "words.txt"))):
