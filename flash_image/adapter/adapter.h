@@ -15,7 +15,7 @@ bool adapter_is(const char *path);
 enum adapter_order {
     ADAPTER_ORDER_KNOWN, /* the base is an .ingot: its tables give the order */
     ADAPTER_ORDER_GGUF,  /* packed from a GGUF */
-    ADAPTER_ORDER_HF,    /* packed from a folder */
+    ADAPTER_ORDER_HF,    /* packed from a folder or a file of weights in it */
 };
 
 struct adapter_options {

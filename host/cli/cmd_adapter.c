@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "host/cli/commands.h"
 #include "host/args/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
+#include "flash_image/hf/hf.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/output/temporary.h"
 #include "flash_image/pack/pack.h"
@@ -55,28 +55,22 @@ static int make(struct adapter_options *o, const char *path)
     return e == ERR_OK ? EXIT_FINE : fail(error_message);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Make the adapter for any base; a base that is not packed yet is packed into a temporary file. */
 static int make_for_any(struct arguments *a)
 {
     struct pack_options pack = { .input = a->base, .quiet = true };
     char path[512], error_message[512];
+    bool hf = hf_is(a->base);
     enum err e = ERR_OK;
     int status;
 
-    if (!is_folder(a->base) && pack_is_ingot(a->base, &e)) {
+    if (!hf && pack_is_ingot(a->base, &e)) {
         return make(&a->make, a->base);
     }
     if (pack_temporary(&pack, path, sizeof path, error_message, sizeof error_message) != ERR_OK) {
         return fail(error_message);
     }
-    a->make.order = is_folder(a->base) ? ADAPTER_ORDER_HF : ADAPTER_ORDER_GGUF;
+    a->make.order = hf ? ADAPTER_ORDER_HF : ADAPTER_ORDER_GGUF;
     status = make(&a->make, path);
     temporary_remove(path);
     return status;

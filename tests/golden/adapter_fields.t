@@ -61,6 +61,12 @@ def near(a, b):
 ALL = {(layer, rows): 2.0 for layer in (0, 2) for rows in (Q_ROWS, K_ROWS)}
 scales, console = make()
 tap.ok(near(scales, ALL), "a plain one", console)
+made = []
+for base in (BASE, os.path.join(BASE, "model.safetensors"), PACKED):
+    run([HOST, "adapter", os.path.join(WORK, "lora-fields"), "--base", base, "-o", os.path.join(WORK, "lora-bases.ingot")])
+    with open(os.path.join(WORK, "lora-bases.ingot"), "rb") as f:
+        made.append(f.read()[4096:])
+tap.ok(made[0] == made[1] == made[2], "a base's folder, its file of weights and its .ingot give the same pairs")
 
 HARMLESS = [
     {"task_type": "CAUSAL_LM"}, {"task_type": None}, {"lora_dropout": 0.1}, {"inference_mode": True}, {"revision": None},
