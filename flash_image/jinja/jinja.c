@@ -27,10 +27,11 @@ static void execute(struct jinja_template *t, const struct jinja_request *reques
     struct jinja_scope *own = jinja_alloc(j, sizeof *own);
 
     own->outer = given;
-    *r = (struct jinja_run){ .j = j, .scope = own, .out = written, .now = request->now };
+    *r = (struct jinja_run){
+        .j = j, .scope = own, .out = written, .now = request->now, .asked_date = &t->uses_date
+    };
     request->fill(j, &given->names, request->context);
     (void)jinja_run_body(r, t->body);
-    t->uses_date = r->asked_date;
     *out = jinja_written(written);
 }
 

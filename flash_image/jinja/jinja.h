@@ -14,7 +14,7 @@ struct jinja_node;
 struct jinja_template {
     struct jinja memory; /* of the tree */
     struct jinja_node *body;
-    bool uses_date;   /* the last run looked up strftime_now */
+    bool uses_date;   /* a run looked up strftime_now, also one that then failed */
     struct jinja run; /* memory of the last run: values and output */
 };
 

@@ -161,7 +161,7 @@ bool jinja_find_function(struct jinja_run *r, struct jinja_text name, struct jin
 {
     for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         if (jinja_text_is(name, functions[i])) {
-            r->asked_date = r->asked_date || i == STRFTIME;
+            *r->asked_date = *r->asked_date || i == STRFTIME;
             *v = (struct jinja_value){ .kind = JINJA_FUNCTION, .function = i };
             return i != STRFTIME || r->now != NULL;
         }

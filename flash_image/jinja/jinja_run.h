@@ -17,7 +17,7 @@ struct jinja_run {
     struct jinja_scope *scope;
     struct jinja_buffer *out;
     const struct tm *now; /* date for strftime_now; NULL: that function is undefined */
-    bool asked_date;      /* strftime_now was looked up */
+    bool *asked_date;     /* set when strftime_now is looked up */
 };
 
 struct jinja_macro {

@@ -131,6 +131,18 @@ static void test_prompts(void)
        "an empty system prompt has a block where the template always has one");
 }
 
+/* A template that needs the date is packed with the day of packing. */
+static void test_date(void)
+{
+    make_vocabulary("<s>", "</s>", INGOT_TOKEN_CONTROL);
+    unsetenv("SOURCE_DATE_EPOCH");
+    build(NULL, "<|im_start|>system\nToday is {{ strftime_now('%Y') }}.<|im_end|>\n"
+                "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
+                "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+    OK(chat_has_template(&section.head) && strstr(error_message, "the date") != NULL,
+       "a template that fails without a date gets today's: %s", error_message);
+}
+
 /* ---- what templates remove from texts -------------------------------------------------------- */
 
 #define WIDE "\xe3\x80\x80" /* U+3000 */
@@ -342,6 +354,7 @@ int main(void)
     test_names();
     test_bad();
     test_prompts();
+    test_date();
     test_removed();
     test_kept_replies();
     test_jinja();
