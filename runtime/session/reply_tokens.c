@@ -80,7 +80,7 @@ static struct constraint *constraint_of(const struct reply_tokens *r)
 
 void reply_tokens_keep(struct reply_tokens *r, const float *logits)
 {
-    struct constraint *c = constraint_of(r);
+    struct constraint *c = r->params->constraint;
 
     if (c != NULL) {
         c->kind->keep(c, logits);
@@ -99,15 +99,54 @@ static uint32_t tokens_left(const struct reply_tokens *r)
                                       : min_u32(left, r->session->context - r->session->n_ids);
 }
 
+static uint32_t pick_again(const struct reply_tokens *r, struct sampler *sampler, float *logits)
+{
+    const struct session *s = r->session;
+
+    return sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
+                        s->model->kernels, s->scratch.memory);
+}
+
+static void ban(float *logits, uint32_t vocab, uint32_t id)
+{
+    if (id < vocab) {
+        logits[id] = -__builtin_inff();
+    }
+}
+
+/* The model ends the reply in its thoughts, but the constrained answer is still to come: pick
+ * another token. */
+static uint32_t go_on_thinking(struct reply_tokens *r, struct sampler *sampler, float *logits)
+{
+    const struct generate_params *p = r->params;
+    const struct model *m = r->session->model;
+    uint32_t vocab = m->image.header->params.vocab, id;
+
+    memcpy(logits, p->constraint->logits, vocab * sizeof *logits);
+    for (uint32_t i = 0; i < p->n_end_ids; i++) {
+        ban(logits, vocab, p->end_ids[i]);
+    }
+    ban(logits, vocab, m->tokenizer.head->bos);
+    id = pick_again(r, sampler, logits);
+    if (id == INGOT_NO_TOKEN) {
+        r->result->end = GENERATE_NO_WAY_ON;
+    }
+    return id;
+}
+
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits)
 {
-    struct constraint *c = constraint_of(r);
-    const struct session *s = r->session;
+    struct constraint *c = r->params->constraint;
     uint32_t only, n;
 
     if (c == NULL) {
         return id;
+    }
+    if (r->text.part == REPLY_THOUGHTS) {
+        return reply_tokens_is_end(r, id) && !c->kind->may_end(c)
+                   ? go_on_thinking(r, sampler, logits)
+                   : id;
     }
     c->kind->limit(c, tokens_left(r));
     /* The picked token is allowed, which is the usual case. */
@@ -119,8 +158,7 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
     id = n == 0 ? INGOT_NO_TOKEN : only;
     /* Pick again among the allowed tokens. */
     if (n > 1) {
-        id = sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
-                          s->model->kernels, s->scratch.memory);
+        id = pick_again(r, sampler, logits);
     }
     /* The sampler found no token that the constraint allows. */
     if (id == INGOT_NO_TOKEN || !c->kind->takes(c, id)) {
@@ -144,7 +182,7 @@ void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores 
 /* Return the logit that id had before sampling. */
 static float logit_of(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler)
 {
-    const struct constraint *c = constraint_of(r);
+    const struct constraint *c = r->params->constraint;
     const struct session *s = r->session;
 
     return c != NULL ? c->logits[id] : sampler_logit(sampler, id, s->ids, s->n_ids);

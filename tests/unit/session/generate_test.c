@@ -333,6 +333,33 @@ static void test_constraint_limit(enum form form)
        "a text that is too long for its limit is not led: %s", said.text);
 }
 
+/* The model would end its reply within its thoughts, before the text that the grammar wants. */
+static void test_constraint_thoughts(enum form form)
+{
+    struct generate_params params = { .limit = 20, .inside_thoughts = true };
+    uint32_t end;
+    unsigned before = 0, ends = 0;
+
+    OK(reply(form, 0, &params) == ERR_OK && said.n_ids == 20, "20 tokens of thoughts");
+    end = said.ids[5];
+    params.end_ids = &end;
+    params.n_end_ids = 1;
+    OK(reply(form, 0, &params) == ERR_OK && result.end == GENERATE_ENDED && said.n_ids <= 5,
+       "without a grammar, thoughts may end the reply");
+    before = said.n_ids;
+    params.constraint = &constraint.base;
+    hold_to("root ::= \"yes\"");
+    OK(reply(form, 0, &params) == ERR_OK, "thoughts before a constrained text");
+    for (unsigned i = 0; i < said.n_ids; i++)
+        ends += said.ids[i] == end;
+    OK(result.end == GENERATE_LIMIT && said.n_ids == 20 && ends == 0,
+       "the reply does not end within its thoughts: %u tokens, %u without a grammar", said.n_ids,
+       before);
+    hold_to("root ::= \"yes\"?");
+    OK(reply(form, 0, &params) == ERR_OK && result.end == GENERATE_ENDED && said.n_ids == before,
+       "unless the grammar allows an empty text");
+}
+
 /* The model repeats itself within the text, and is led to its end. */
 static void test_constraint_repeats(void)
 {
@@ -361,6 +388,8 @@ int main(void)
     test_constraint_ends();
     test_constraint_limit(PLAIN);
     test_constraint_limit(NGRAM);
+    test_constraint_thoughts(PLAIN);
+    test_constraint_thoughts(NGRAM);
     test_constraint_repeats();
     free(constraint_room);
     return tap_done();
