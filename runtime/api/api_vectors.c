@@ -62,9 +62,7 @@ void api_vectors_put(struct api_text *out, const struct api_request *q, uint32_t
 {
     size_t n = q->dimensions != 0 && q->dimensions < width ? q->dimensions : width;
 
-    if (n != width) {
-        to_length_one(vector, n);
-    }
+    to_length_one(vector, n);
     api_text_print(out, "%s{'object':'embedding','index':%u,'embedding':", i != 0 ? "," : "",
                    (unsigned)i);
     if (q->base64) {

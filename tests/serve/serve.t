@@ -265,6 +265,7 @@ one = server.ask(EMBED, {"input": "a dog", "encoding_format": "base64"})[1]
 vectors = [d["embedding"] for d in both["data"]]
 tap.ok(status == 200 and [d["index"] for d in both["data"]] == [0, 1] and len(vectors[0]) == 128 and vectors[0] != vectors[1] and
        both["usage"]["prompt_tokens"] == both["usage"]["total_tokens"] > 2, "embeddings of two texts", both)
+tap.ok(all(abs(sum(x * x for x in v) - 1) < 1e-5 for v in vectors), "embeddings have the length 1, as OpenAI's have")
 tap.ok(struct.pack("<128f", *vectors[1]) == base64.b64decode(one["data"][0]["embedding"]), "embeddings in base64 are the same", one)
 results = {}
 threads = [threading.Thread(target=ask_one, args=(results, i, chat(PROMPTS[i % 10]))) for i in range(10)]
