@@ -274,18 +274,41 @@ static bool note_not(struct schema_maker *m, const struct conj *c)
     return true;
 }
 
+static bool are_names(const cJSON *list)
+{
+    const cJSON *name;
+
+    cJSON_ArrayForEach(name, list)
+    {
+        if (!cJSON_IsString(name)) {
+            return false;
+        }
+    }
+    return cJSON_IsArray(list);
+}
+
+/* Report lists that are none, such as "required": true, which draft 3 had. */
+static void note_lists(struct schema_maker *m, const struct conj *c)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *values = schema_get(c->parts[i], "enum");
+        const cJSON *names = schema_get(c->parts[i], "required");
+
+        if (values != NULL && (!cJSON_IsArray(values) || values->child == NULL)) {
+            schema_note_wrong(m, c->parts[i], "enum",
+                              "enum, anyOf and oneOf must be lists that are not empty");
+        }
+        if (names != NULL && !cJSON_IsNull(names) && !are_names(names)) {
+            schema_note_wrong(m, c->parts[i], "required", "it has to be a list of names");
+        }
+    }
+}
+
 bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj *c)
 {
     bool one;
 
-    for (unsigned i = 0; i < c->n; i++) {
-        const cJSON *list = schema_get(c->parts[i], "enum");
-
-        if (list != NULL && (!cJSON_IsArray(list) || list->child == NULL)) {
-            schema_note_wrong(m, c->parts[i], "enum",
-                              "enum, anyOf and oneOf must be lists that are not empty");
-        }
-    }
+    note_lists(m, c);
     if (schema_values(c, &one) != NULL) {
         return put_values(m, t, c);
     }

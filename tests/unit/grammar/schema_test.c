@@ -53,6 +53,21 @@ static void test_siblings(void)
        "a schema with not is refused: %s", compiled_error_message);
 }
 
+static void test_required(void)
+{
+    static const char *const wrong[] = {
+        "{\"type\":\"object\",\"required\":\"a\"}", "{\"type\":\"object\",\"required\":[\"a\",1]}",
+        "{\"properties\":{\"a\":{\"type\":\"string\",\"required\":true}}}"
+    };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        OK(!compile_schema(wrong[i]) &&
+               strstr(compiled_error_message, "required of the schema: it "),
+           "a required that is not a list of names is refused: %s", compiled_error_message);
+    }
+    OK(compile_schema("{\"type\":\"object\",\"required\":null}"), "required may be null");
+}
+
 static void test_booleans(void)
 {
     static const struct sample samples[] = {
@@ -448,6 +463,7 @@ static void test_notes(void)
 int main(void)
 {
     test_siblings();
+    test_required();
     test_booleans();
     test_references();
     test_numbers();
