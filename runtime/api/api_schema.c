@@ -43,21 +43,26 @@ static void note(struct api_schema *s, const char *keyword)
 
 /* ---- keywords -------------------------------------------------------------------------------- */
 
-/* Return true for keywords that are read here or constrain nothing. */
+/* Keywords that are read here or constrain nothing. The first ones have an effect only in a schema
+ * without anyOf, oneOf, allOf and $ref. */
+enum { N_ALONE = 13 };
+static const char known[][21] = {
+    "required",      "properties",  "additionalProperties",
+    "items",         "prefixItems", "minItems",
+    "maxItems",      "minLength",   "maxLength",
+    "minimum",       "maximum",     "minProperties",
+    "maxProperties", "type",        "enum",
+    "const",         "anyOf",       "oneOf",
+    "allOf",         "$ref",        "$defs",
+    "definitions",   "title",       "default",
+    "examples",      "$schema",     "$id",
+    "$comment",      "description", "deprecated",
+    "readOnly",      "writeOnly",   "example",
+    "nullable",      "format",      "discriminator",
+};
+
 static bool is_known(const char *key)
 {
-    static const char known[][21] = {
-        "type",        "properties",    "required",      "additionalProperties",
-        "items",       "minItems",      "maxItems",      "minLength",
-        "maxLength",   "enum",          "const",         "anyOf",
-        "oneOf",       "allOf",         "$ref",          "$defs",
-        "minimum",     "maximum",       "definitions",   "title",
-        "default",     "examples",      "$schema",       "$id",
-        "$comment",    "description",   "deprecated",    "readOnly",
-        "writeOnly",   "example",       "nullable",      "format",
-        "prefixItems", "discriminator", "minProperties", "maxProperties",
-    };
-
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strcmp(known[i], key) == 0) {
             return true;
@@ -78,6 +83,19 @@ static void note_unknown(struct api_schema *s, const struct api_json *v)
     {
         if (!is_known(member->key)) {
             note(s, member->key);
+        }
+    }
+    /* Draft 3 had "required": true. */
+    if (api_json_is_bool(api_json_get(v, "required")) || api_json_text_of(v, "required") != NULL) {
+        note(s, "required");
+    }
+}
+
+static void note_beside(struct api_schema *s, const struct api_json *v)
+{
+    for (size_t i = 0; i < N_ALONE; i++) {
+        if (!api_json_is_nothing(api_json_get(v, known[i]))) {
+            note(s, known[i]);
         }
     }
 }
@@ -245,6 +263,9 @@ static void put_object(struct api_schema *s, const struct api_json *v, uint32_t 
         properties = NULL;
     }
     if (properties == NULL && !api_json_is(others, JSON_FALSE)) {
+        if (api_json_get(v, "required") != NULL && api_json_get(v, "required")->n != 0) {
+            note(s, "required");
+        }
         put_map(s, v, api_json_is(others, JSON_OBJECT) ? others : NULL, from, to);
         return;
     }
@@ -433,6 +454,7 @@ static void put_value(struct api_schema *s, const struct api_json *v, uint32_t f
         return; /* no value */
     }
     if (api_json_get(v, "$ref") != NULL) {
+        note_beside(s, v);
         put_ref(s, api_json_text_of(v, "$ref"), from, to);
     } else if (same != NULL) {
         api_schema_literal(s, same, from, to);
@@ -443,11 +465,12 @@ static void put_value(struct api_schema *s, const struct api_json *v, uint32_t f
         }
     } else if (put_choices(s, api_json_get(v, "anyOf"), from, to) ||
                put_choices(s, api_json_get(v, "oneOf"), from, to)) {
-        return;
+        note_beside(s, v);
     } else if (all != NULL && all->child != NULL) {
         if (all->n > 1) {
             note(s, "allOf");
         }
+        note_beside(s, v);
         push(s, all->child, from, to);
     } else {
         put_types(s, v, from, to);

@@ -229,8 +229,21 @@ static void test_unheld(void)
            ask(SCHEMA("{\"anyOf\":[[\"a\"],{\"type\":\"null\"}]}")) &&
            strstr(request.warnings.bytes, "a list in place of a schema is not enforced") != NULL,
        "a list in place of an object of schemas, or of a schema, is not enforced");
+    OK(ask(SCHEMA("{\"type\":\"object\",\"required\":[\"a\"]}")) &&
+           strstr(request.warnings.bytes, "required is not enforced") != NULL &&
+           ask(SCHEMA(OBJECT("\"a\":{\"type\":\"null\",\"required\":true}", ""))) &&
+           strstr(request.warnings.bytes, "required is not enforced") != NULL,
+       "members without a description, and required that is not a list, are not enforced");
+    OK(ask(SCHEMA("{\"properties\":{\"a\":{}},\"anyOf\":[{\"required\":[\"a\"]},{}]}")) &&
+           strstr(request.warnings.bytes, "properties is not enforced") != NULL &&
+           ask(SCHEMA("{\"allOf\":[{\"type\":\"array\"}],\"maxItems\":2}")) &&
+           strstr(request.warnings.bytes, "maxItems is not enforced") != NULL &&
+           ask(SCHEMA("{\"$ref\":\"#/$defs/a\",\"minLength\":2,\"$defs\":{\"a\":{}}}")) &&
+           strstr(request.warnings.bytes, "minLength is not enforced") != NULL,
+       "keywords beside anyOf, allOf and $ref are not enforced");
     OK(ask(SCHEMA("{\"type\":\"string\",\"title\":\"t\",\"description\":\"d\"}")) &&
-           request.warnings.n == 0,
+           request.warnings.n == 0 && ask(SCHEMA(OBJECT("", ""))) && request.warnings.n == 0 &&
+           ask(SCHEMA("{\"type\":\"object\",\"required\":[]}")) && request.warnings.n == 0,
        "a keyword that restricts nothing brings no warning");
 }
 
