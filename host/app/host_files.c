@@ -17,7 +17,6 @@
 #include "host/app/host_grammar.h"
 #include "host/app/host_saves.h"
 #include "host/app/host_template.h"
-#include "host/app/host_text.h"
 #include "runtime/text/utf8.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
@@ -319,8 +318,8 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
     if (n == room) {
         return host_files_fail(h, ERR_RANGE, "%s is longer than %zu bytes", path, room - 1);
     }
-    if (text_is_utf16(text, n)) {
-        return host_files_fail(h, ERR_BAD_ARGUMENT, "%s %s", path, text_utf16_cure);
+    if (utf16_has_mark(text, n)) {
+        return host_files_fail(h, ERR_BAD_ARGUMENT, "%s %s", path, utf16_cure);
     }
     mark = utf8_mark_bytes(text, n);
     memmove(text, text + mark, n - mark);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "flash_image/grammar/grammar_compile.h"
-#include "host/app/host_text.h"
 #include "runtime/features/grammar/grammar.h"
 #include "runtime/text/utf8.h"
 
@@ -97,8 +96,8 @@ enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_byt
     }
     if (n >= sizeof magic && memcmp(text, &magic, sizeof magic) == 0) {
         e = take_compiled(text, n, grammar, grammar_bytes, why);
-    } else if (text_is_utf16(text, n)) {
-        snprintf(why, sizeof why, "%s", text_utf16_cure);
+    } else if (utf16_has_mark(text, n)) {
+        snprintf(why, sizeof why, "%s", utf16_cure);
         e = ERR_BAD_ARGUMENT;
     } else {
         e = compile(text, grammar, grammar_bytes, gbnf, why);

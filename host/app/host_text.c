@@ -6,17 +6,10 @@
 
 #include "runtime/text/utf8.h"
 
-const char text_utf16_cure[] = "is in UTF-16, by its first two bytes: save it as UTF-8";
-
 void text_free(struct text *t)
 {
     free(t->bytes);
     free(t->ids);
-}
-
-bool text_is_utf16(const void *bytes, size_t n)
-{
-    return n >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0);
 }
 
 bool text_read(struct text *t, FILE *in, const char *name)
@@ -38,8 +31,8 @@ bool text_read(struct text *t, FILE *in, const char *name)
                 strerror(errno != 0 ? errno : EIO));
         return false;
     }
-    if (text_is_utf16(t->bytes, t->n_bytes)) {
-        fprintf(stderr, "ingot: %s: %s\n", name, text_utf16_cure);
+    if (utf16_has_mark(t->bytes, t->n_bytes)) {
+        fprintf(stderr, "ingot: %s: %s\n", name, utf16_cure);
         return false;
     }
     if (utf8_mark_bytes(t->bytes, t->n_bytes) != 0) {

@@ -24,9 +24,4 @@ bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);
 void text_free(struct text *t);
 
-/* True if a text begins with UTF-16's byte order mark, as some Windows programs write it; 
- * text_utf16_cure is the error message for it. */
-bool text_is_utf16(const void *bytes, size_t n);
-extern const char text_utf16_cure[];
-
 #endif

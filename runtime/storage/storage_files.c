@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/text/format_text.h"
+#include "runtime/text/utf8.h"
 
 enum { MIB = 1 << 20 };
 
@@ -213,12 +214,17 @@ static enum err read_text(struct storage *s, const char *folder, const char *nam
                           const struct file_table *table, struct storage_memory *memory)
 {
     char path[64];
+    enum err e;
 
     if (!storage_is_plain_name(name)) {
         return storage_fail(s, ERR_BAD_ARGUMENT, "%s%s", storage_name_rule, rule);
     }
     format_text(path, sizeof path, "%s/%s.txt", folder, name);
-    return read_whole(s, path, "", table, memory);
+    e = read_whole(s, path, "", table, memory);
+    if (e == ERR_OK && utf16_has_mark(memory->at, memory->bytes)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s %s", path, utf16_cure);
+    }
+    return e;
 }
 
 enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,

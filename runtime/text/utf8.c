@@ -1,6 +1,13 @@
 #include "runtime/text/utf8.h"
 
-#include <stdbool.h>
+const char utf16_cure[] = "is in UTF-16, by its first two bytes: save it as UTF-8";
+
+bool utf16_has_mark(const void *text, size_t bytes)
+{
+    const uint8_t *b = text;
+
+    return bytes >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff));
+}
 
 /* Return the length of a character that starts with `lead`, or 0 if no character does. */
 static int length_of(uint8_t lead)

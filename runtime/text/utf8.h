@@ -4,6 +4,7 @@
 #ifndef INGOT_RUNTIME_UTF8_H
 #define INGOT_RUNTIME_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,11 @@ static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
                ? UTF8_MARK_BYTES
                : 0;
 }
+
+/* True if a text begins with UTF-16's byte order mark, as some Windows programs write it;
+ * utf16_cure is the error message for it, without the text's name. */
+bool utf16_has_mark(const void *text, size_t bytes);
+extern const char utf16_cure[];
 
 /* Return the bytes of the character with which s (n >= 1 bytes) begins, 0 if the character is
  * incomplete, -1 if s is not UTF-8. */

@@ -33,6 +33,9 @@ preset("wrong", "temp=hot n=3")
 preset("start", "mem=900K n=4 temp=0")
 preset("held", 'grammar="red|blue" temp=0')
 preset("long", "#" * 9000)
+WIDE = preset("wide", "")
+with open(WIDE, "wb") as wide:
+    wide.write("temp=0 n=5\r\n".encode("utf-16"))  # as Notepad's "Unicode" saves a text
 
 
 def host(*options, lines=None):
@@ -148,11 +151,12 @@ tap.ok([r[1] for r in rows] == [[], []], "no turn of another conversation is rat
 os.remove(os.path.join(FOLDER, "ingot.log"))
 
 # Presets on a board, from a card made by `ingot card`.
-card = make_disk("presets.img", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"))
+card = make_disk("presets.img", MODEL, SHORT, WIDE, os.path.join(ROOT, "presets/lila.txt"))
 with Console(ARM64, "preset=short", card_arguments(card)) as c:
     c.prompt()
     tap.ok(plain.strip() in c.say("What is 7 plus 8?"), "preset= works on a board")
     tap.ok("as lila has it" in c.say("/preset lila") and "turns 10" in c.say("/set"), "/preset works on a board")
+    tap.ok("error: presets/wide.txt is in UTF-16, by its first two bytes: save it as UTF-8" in c.say("/preset wide"), "a preset in UTF-16 is named on a board, too")
     tap.ok("no presets/none.txt" in c.say("/preset none") and "letters" in c.say("/preset ../x"), "invalid names are refused")
 with Console(ARM64, "preset=nobody", card_arguments(card)) as c:
     tap.ok("warning: preset=nobody is not used: the card has no presets/nobody.txt" in c.prompt(), "a start without its preset reports it")
