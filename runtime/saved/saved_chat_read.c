@@ -169,7 +169,7 @@ static enum err find_half(struct saved_chat *s)
         format_text(
             s->error_message, sizeof s->error_message,
             "%s is cut off: it has %llu bytes, fewer than what was saved there: copy it whole, "
-            "or delete it and %s writes it anew",
+            "or %s overwrites it",
             s->halves.file->name, (unsigned long long)s->halves.file->bytes, saved_chat_command(s));
         return ERR_BAD_CHECKSUM;
     }
