@@ -370,6 +370,19 @@ static void say_payload(const struct job *j)
     }
 }
 
+/* Warn if the board starts without files of its maker, so that --firmware has no effect. */
+static void say_unused(const struct job *j)
+{
+    const struct card_board *b = &j->board;
+
+    if (j->a->firmware != NULL && b->firmware[0] == '\0' && b->trees[0] == '\0' &&
+        b->loader_magics[0] == 0) {
+        fprintf(stderr,
+                "ingot: warning: a card for %s has no firmware: --firmware %s is not used\n",
+                j->a->board, name_shown(j->a->firmware));
+    }
+}
+
 static bool write_card(struct job *j)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -396,6 +409,7 @@ static bool write_card(struct job *j)
     say_saves(j);
     say_missing(j);
     say_payload(j);
+    say_unused(j);
     return true;
 }
 

@@ -448,6 +448,8 @@ with alone_with(PLAIN):
     tap.ok(status == 0 and [kind for kind, _ in partitions(image_of(PLAIN))] == [0xEE], "make card FORMAT=exfat TABLE=gpt",
            text)
     card(PLAIN, "and back to FAT32", models_are(one), MODEL=one)
+status, text = ingot(PLAIN, one, "-o", "unused.img", "--firmware", "no such")
+tap.ok(status == 0 and f"warning: a card for {PLAIN} has no firmware: --firmware no such is not used" in text, "a --firmware that has no effect is reported", text)
 pipe = os.path.join(HERE, "pipe")  # which nobody writes to
 os.mkfifo(pipe)
 preset = os.path.join(ROOT, "presets/lila.txt")
