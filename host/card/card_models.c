@@ -15,6 +15,7 @@
 #include "host/plan/retyped.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/saved/saved_chat.h"
+#include "runtime/storage/storage.h"
 #include "runtime/stream/expert_use.h"
 #include "runtime/text/format_text.h"
 
@@ -301,12 +302,35 @@ static const char *signed_file(struct card_models *m, const char *file, const ch
                : NULL;
 }
 
+/* Add a file that a board finds by its name without the ending: an adapter, a preset, a grammar or
+ * actions. */
+static bool add_by_name(struct card_image *c, const char *folder, const char *base,
+                        const char *file, char *error_message, size_t error_message_bytes)
+{
+    const char *dot = strrchr(base, '.');
+    char name[NAME_BYTES];
+
+    snprintf(name, sizeof name, "%.*s", (int)(dot != NULL ? dot - base : 0), base);
+    if (!storage_is_plain_name(name)) {
+        snprintf(error_message, error_message_bytes,
+                 "%.300s: a board does not find a file of this name in %s: %s", base, folder,
+                 storage_name_rule);
+        return false;
+    }
+    snprintf(name, sizeof name, "%s%.480s", folder, base);
+    if (card_add_file(c, name, file) != ERR_OK) {
+        snprintf(error_message, error_message_bytes, "%s", c->error_message);
+        return false;
+    }
+    return true;
+}
+
 /* Add a packed adapter to adapters/. */
 static bool add_adapter(struct card_models *m, struct card_image *c, const char *path,
                         const char *out, char *error_message, size_t error_message_bytes)
 {
     const char *file = signed_file(m, path, out, error_message, error_message_bytes);
-    char model[NAME_BYTES], name[NAME_BYTES];
+    char model[NAME_BYTES];
 
     if (file == NULL) {
         return false;
@@ -315,12 +339,8 @@ static bool add_adapter(struct card_models *m, struct card_image *c, const char 
         snprintf(error_message, error_message_bytes, "%.400s: no such file", path);
         return false;
     }
-    snprintf(name, sizeof name, "adapters/%.480s", model + strlen("models/"));
-    if (card_add_file(c, name, file) != ERR_OK) {
-        snprintf(error_message, error_message_bytes, "%s", c->error_message);
-        return false;
-    }
-    return true;
+    return add_by_name(c, "adapters/", model + strlen("models/"), file, error_message,
+                       error_message_bytes);
 }
 
 /* True if the file is in a folder of that name. */
@@ -359,14 +379,9 @@ static bool add_small(struct card_image *c, const char *folder, const char *path
                       char *error_message, size_t error_message_bytes)
 {
     const char *slash = strrchr(path, '/');
-    char name[NAME_BYTES];
 
-    snprintf(name, sizeof name, "%s%.480s", folder, slash != NULL ? slash + 1 : path);
-    if (card_add_file(c, name, path) != ERR_OK) {
-        snprintf(error_message, error_message_bytes, "%s", c->error_message);
-        return false;
-    }
-    return true;
+    return add_by_name(c, folder, slash != NULL ? slash + 1 : path, path, error_message,
+                       error_message_bytes);
 }
 
 /* Reserve space for NAME.use, in which a board counts how often experts are used. */

@@ -20,6 +20,7 @@
 #include "host/cli/pack_type.h"
 #include "host/args/shown_streams.h"
 #include "runtime/options/options.h"
+#include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
 
 enum {
@@ -259,7 +260,7 @@ static void say_saves(const struct job *j)
 /* Add saves/NAME.sav for each name of the list. */
 static bool add_saves(struct job *j)
 {
-    char path[NAME_MAX + 16];
+    char stem[NAME_MAX + 1], path[NAME_MAX + 16];
     uint64_t mib = save_mib(j);
 
     if (mib == 0) {
@@ -268,13 +269,14 @@ static bool add_saves(struct job *j)
     for (const char *name = j->a->names; *name != '\0';) {
         size_t n = strcspn(name, ",");
 
-        snprintf(path, sizeof path, "saves/%.*s.sav", (int)(n < NAME_MAX ? n : NAME_MAX), name);
-        if (n == 0 || memchr(name, '/', n) != NULL) {
+        snprintf(stem, sizeof stem, "%.*s", (int)(n < NAME_MAX ? n : NAME_MAX), name);
+        if (!storage_is_plain_name(stem)) { /* /save would not take it */
             snprintf(j->error_message, sizeof j->error_message,
-                     "--names %.400s: takes names with commas between them, such as a,b",
-                     j->a->names);
+                     "--names %.400s: takes names with commas between them, such as a,b; %s",
+                     j->a->names, storage_name_rule);
             return false;
         }
+        snprintf(path, sizeof path, "saves/%s.sav", stem);
         if (!fine(j, card_add_room(&j->card, path, mib << 20))) {
             return false;
         }

@@ -453,6 +453,7 @@ tap.ok(status == 0 and f"warning: a card for {PLAIN} has no firmware: --firmware
 pipe = os.path.join(HERE, "pipe")  # which nobody writes to
 os.mkfifo(pipe)
 preset = os.path.join(ROOT, "presets/lila.txt")
+spaced = write(os.path.join(HERE, "my preset.txt"), b"temp=0")
 WRONG = [
     ([], 2, ["for which board", "usage: ingot card"]),
     ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "give at least one model"]),
@@ -464,6 +465,8 @@ WRONG = [
     ([WITH_IMAGE, one, "-o", "x.img", "--size", "abc"], 2, ["--size abc", "such as 4G"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--save", "4096"], 2, ["--save 4096", "0 to 4095"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--names", "a/b"], 1, ["--names a/b", "such as a,b"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--names", "a, b"], 1, ["--names a, b", "such as a,b", "up to 40 letters"]),
+    ([WITH_IMAGE, one, spaced, "-o", "x.img"], 1, ["my preset.txt: a board does not find a file of this name in presets/", "up to 40 letters"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--firmware", "no such"], 1, ["no such: No such"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--boards", "/"], 1, ["/ has no boards", "share/ingot"]),
     ([WITH_IMAGE, one, one, "-o", "x.img"], 1, ["two files on the card are called one.ingot"]),
