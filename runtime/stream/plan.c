@@ -335,19 +335,26 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv, kv->n_spilled);
 }
 
-/* Let every layer spill, then give leftover memory back to layers. *plan does not change if the
- * candidate does not fit, or if it saves nothing compared with a cache of kv_bytes. */
+/* Let every layer spill, then give leftover memory back to layers. If the candidate does not fit,
+ * only the error message of *plan changes; if it saves nothing compared with a cache of kv_bytes,
+ * nothing does. */
 static bool try_spilled(struct plan *plan, const struct plan_request *r,
                         const struct plan_weights *w, const struct plan *start, uint64_t kv_bytes)
 {
     struct plan spilled = *start;
     struct plan_layout l;
+    enum err e;
 
     if (!r->limits.kv_card || plan->sequences != 1 || kv_spread_most(r->image) < KV_PAGES_LEAST) {
         return false;
     }
     spilled.kv.n_spilled = kv_spread_most(r->image);
-    if (plan_candidate(&spilled, r, w, &l) != ERR_OK || l.kv >= kv_bytes) {
+    e = plan_candidate(&spilled, r, w, &l);
+    if (l.kv >= kv_bytes) {
+        return false;
+    }
+    if (e != ERR_OK) { /* this plan needs the least memory, so its message names the right size */
+        memcpy(plan->error_message, spilled.error_message, sizeof plan->error_message);
         return false;
     }
     keep_kv(&spilled, r, &l);

@@ -87,11 +87,13 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
                  const struct plan_layout *l)
 {
     unsigned long least = (unsigned long)((least_bytes(w) + 1023) / 1024);
+    unsigned long kv = r->limits.kv_card ? (unsigned long)(plan_page_up(l->kv) / 1024) : 0;
     char cure[CURE_BYTES];
 
     /* Without mem= there is more room, so mem= is the obstacle. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
-        format_text(cure, sizeof cure, "raise mem= to at least %lu KiB", least);
+        format_text(cure, sizeof cure, "raise mem= to at least %lu KiB%s", least + kv,
+                    kv == 0 ? "" : ", which also hold keys and values");
         plan->mem_is_short = true;
     } else {
         plan_cure(cure, sizeof cure, plan, r, w);

@@ -257,6 +257,27 @@ static void test_refusal(void)
     }
 }
 
+/* With kv=card, mem= limits keys and values, too: the size that the error names has to be enough for
+ * both, and no more than that. */
+static void test_refusal_of_mem(void)
+{
+    static const char before[] = "raise mem= to at least ";
+    unsigned n = 0, wrong = 0;
+
+    set_params(512, 1536, 4, 8, 8, 4096, 512, true);
+    make_image(INGOT_Q8_0, 0);
+    request.limits.kv_card = true;
+    for (size_t limit = INGOT_PAGE; plan_with(limit) != ERR_OK; limit += 17 * INGOT_PAGE) {
+        const char *at = strstr(plan.error_message, before);
+        size_t named = at == NULL ? 0 : strtoul(at + sizeof before - 1, NULL, 10) * 1024;
+
+        n++;
+        wrong += named <= limit || plan_with(named) != ERR_OK || plan_with(named - 1024) == ERR_OK;
+    }
+    OK(n > 2 && wrong == 0, "kv=card: %u refusals name the least mem=, %u are wrong", n, wrong);
+    OK(plan.kv.n_spilled == 4, "the least mem= lets all layers spill");
+}
+
 /* A chunk that is in the way gets smaller, unless it was asked for. */
 static void test_chunk(void)
 {
@@ -287,6 +308,7 @@ int main(void)
     test_kv();
     test_types();
     test_refusal();
+    test_refusal_of_mem();
     test_chunk();
     return tap_done();
 }
