@@ -131,6 +131,41 @@ static enum err put_prompt(struct batch *b, struct slot *p)
     return e == ERR_OK ? session_put(p->session, ids, n) : e;
 }
 
+static bool prompt_fits(struct batch *b, struct slot *p)
+{
+    enum err e;
+
+    session_clear(p->session);
+    e = put_prompt(b, p);
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: request %u: %s\n", (unsigned)p->number + 1,
+                e == ERR_TOO_LONG ? "the prompt is too long for the context" : err_text(e));
+    }
+    return e == ERR_OK;
+}
+
+/* Before any reply is computed, find every request that cannot run: it would end the others. */
+static bool check_requests(struct batch *b)
+{
+    struct slot p = { .session = b->slots[0].session };
+    bool good = true;
+
+    for (p.number = 0; p.number < b->file.n; p.number++) {
+        const char *list = adapter_of(b, p.number);
+
+        p.request = &b->file.list[p.number];
+        good = prompt_fits(b, &p) && good;
+        /* A set of adapters is tried once. */
+        if (set_of(b, p.number) == p.number &&
+            app_use_adapter_sets(&b->host.app, &list, 1) != ERR_OK) {
+            fprintf(stderr, "ingot: request %u: %s\n", (unsigned)p.number + 1,
+                    b->host.app.error_message);
+            good = false;
+        }
+    }
+    return good;
+}
+
 static void set_params(struct batch *b, struct slot *p)
 {
     const struct ingot_chat *chat = model_of(b)->image.chat;
@@ -233,7 +268,6 @@ static void finish(struct batch *b, struct slot *p, const struct generate_result
 static bool begin(struct batch *b, uint32_t slot, const struct request *r)
 {
     struct slot *p = &b->slots[slot];
-    enum err e;
 
     p->request = &b->file.list[r->number];
     p->number = r->number;
@@ -242,11 +276,7 @@ static bool begin(struct batch *b, uint32_t slot, const struct request *r)
     p->thoughts.n = 0;
     p->thinks = false;
     p->sink = (struct generate_sink){ .context = p, .text = take_text, .think = take_think };
-    session_clear(p->session);
-    e = put_prompt(b, p);
-    if (e != ERR_OK) {
-        fprintf(stderr, "ingot: request %u: %s\n", (unsigned)r->number + 1,
-                e == ERR_TOO_LONG ? "the prompt is too long for the context" : err_text(e));
+    if (!prompt_fits(b, p)) {
         return false;
     }
     b->n_prompt += p->session->n_ids;
@@ -325,6 +355,9 @@ static bool run_all(struct batch *b)
     for (uint32_t i = 0; i < b->n_slots; i++) {
         b->slots[i].session = app_sequence(&b->host.app, i);
         b->replies.slots[i].session = b->slots[i].session;
+    }
+    if (!check_requests(b)) {
+        return false;
     }
     while (b->n_done < b->file.n) {
         if (!fill_slots(b) || !run_pass(b)) {

@@ -88,6 +88,10 @@ for line, sentence in (("{\n", "line 2: "), ('{"prompt":7}\n', "prompt has to be
                        ('{"prompt":"x","adapter":"none"}\n', "none")):
     status, rows, text = batch("refused", [requests[0], line])
     tap.ok(status == 1 and sentence in text, f"{line[:40].strip()}: {sentence}", text[-300:])
+long = {"id": "long", "prompt": "long " * 3000}
+status, rows, text = batch("late", [requests[0], {"prompt": "x", "adapter": "none"}] + requests[1:9] + [long, requests[0], long])
+tap.ok(status == 1 and rows == [] and all(f"request {n}: " in text for n in (2, 11, 13)) and "request 12: " not in text,
+       "every request that cannot run is named before any reply is computed", text[-400:])
 status, rows, text = batch("empty", ["\n \n"])
 tap.ok(status == 1 and "holds no request" in text, "a file without requests", text)
 tap.ok(run([HOST, "batch", DEMO, "-f", "/nosuch"])[0] == 1 and run([HOST, "batch", DEMO, "--together", "9"])[0] == 2,
