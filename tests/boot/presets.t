@@ -93,6 +93,12 @@ tap.ok("(remembered in personal: My boat is called Marigold.)" in said and "(rem
        "(nothing is kept: no sentence of yours says something new)" in said and re.search(r"main\s+2 turns,", said) and "  2. personal" in said and
        "  3." not in said, "a small model chooses among the person's sentences, and the look back is not a turn", said)
 
+said = host("--temp", "0", "--learn", "on", "--grammar", "on", "--pins", "light:3", lines=["The shed has a green door.", "/reflect", "Turn on the light."])
+tap.ok("(remembered in personal: The shed has a green door.)" in said and "(light: on)" in said, "it chooses beside actions, too, which go on afterwards", said)
+said = host("--temp", "0", "--learn", "on", "--grammar", "yes|no", lines=["The shed has a green door.", "/reflect", "/grammar off", "/reflect"])
+tap.ok("after /grammar off it chooses among your sentences" in said and "(remembered in personal: The shed has a green door.)" in said,
+       "a person's grammar is not replaced, and a message says so", said)
+
 # The file of a prefix was truncated while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")

@@ -9,8 +9,8 @@
 struct grammar_state {
     struct grammar_constraint constraint; /* constrains replies; absent before
                                            * grammar_constraint_open */
-    bool is_own;                          /* a user chose the grammar; false: the actions made it,
-                                           * or none is in use */
+    bool is_own;                          /* a user or /reflect chose the grammar; false: the
+                                           * actions made it, or none is in use */
     size_t bytes;                         /* if a grammar comes in pieces, the bytes received so
                                            * far */
     char error_message[512];

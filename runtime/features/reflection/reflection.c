@@ -37,11 +37,26 @@ static bool is_small(const struct app *a)
 }
 
 /* Return true if a grammar can constrain the next reply. For this, memories must be on, a grammar
- * must fit in memory, no other grammar may be in use, and there may be no beams. */
-static bool may_hold(struct app *a, struct grammar_constraint *c)
+ * must fit in memory, no grammar of the user may be in use, and there may be no beams. */
+static bool may_hold(struct app *a)
 {
-    return lessons_of(&a->chat)->learns && grammar_constraint_has_room(c) && !c->on &&
-           a->setup.options->load.beams <= 1;
+    const struct grammar_state *g = grammar_of(&a->chat);
+
+    return lessons_of(&a->chat)->learns && grammar_constraint_has_room(&g->constraint) &&
+           !g->is_own && a->setup.options->load.beams <= 1;
+}
+
+/* Generate the answer. If `holds`, a grammar for it replaces the grammar of actions until then. */
+static void answer(struct app *a, const char *question, bool holds)
+{
+    bool is_own = grammar_of(&a->chat)->is_own;
+
+    grammar_of(&a->chat)->is_own = is_own || holds;
+    (void)chat_reply_aside(&a->chat, question, strlen(question));
+    grammar_of(&a->chat)->is_own = is_own;
+    if (holds) {
+        app_hold_to_actions(a);
+    }
 }
 
 /* ---- a small model --------------------------------------------------------------------------- */
@@ -57,19 +72,21 @@ static void let_choose(struct app *a, struct grammar_constraint *c)
         return;
     }
     a->setup.options->reply.n = CHOICE_TOKENS; /* a truncated tag would be useless */
-    (void)chat_reply_aside(&a->chat, CHOICE, sizeof CHOICE - 1);
+    answer(a, CHOICE, true);
     a->setup.options->reply.n = n;
-    app_hold_to_actions(a); /* return to the constraint for actions, if any */
 }
 
 static void say_what_is_missing(struct app *a)
 {
     console_printf(a->setup.console,
                    "(the model is not asked: with about %u million parameters it only repeats "
-                   "itself; started with learn=on and grammar=on, it chooses among your sentences. "
+                   "itself; %s it chooses among your sentences. "
                    "/remember keeps what you say; /reflect QUESTION asks it nevertheless)\n",
                    (unsigned)(n_parameters(&a->chat.session->model->image.header->params) /
-                              1000000));
+                              1000000),
+                   lessons_of(&a->chat)->learns && grammar_of(&a->chat)->is_own
+                       ? "after /grammar off"
+                       : "started with learn=on and grammar=on, and without beams=,");
 }
 
 /* ---- a larger model -------------------------------------------------------------------------- */
@@ -80,35 +97,30 @@ static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
     const char *error_message;
 
-    return may_hold(a, c) && grammar_constraint_use(c,
-                                                    reflection_grammar(grammar_constraint_memory(c),
-                                                                       grammar_constraint_work(c)),
-                                                    &error_message) == ERR_OK;
+    return may_hold(a) && grammar_constraint_use(c,
+                                                 reflection_grammar(grammar_constraint_memory(c),
+                                                                    grammar_constraint_work(c)),
+                                                 &error_message) == ERR_OK;
 }
 
 static enum command_result command_reflect(struct app *a, char *argument)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
     const char *question = argument[0] != '\0' ? argument : QUESTION;
-    bool holds;
 
     if (a->chat.turns.n == 0) {
         console_printf(a->setup.console, "error: there is no turn to look back at\n");
         return COMMAND_DONE;
     }
     if (argument[0] == '\0' && is_small(a)) {
-        if (may_hold(a, c)) {
+        if (may_hold(a)) {
             let_choose(a, c);
         } else {
             say_what_is_missing(a);
         }
         return COMMAND_DONE;
     }
-    holds = hold_tags(a, c);
-    (void)chat_reply_aside(&a->chat, question, strlen(question));
-    if (holds) {
-        app_hold_to_actions(a); /* return to the constraint for actions, if any */
-    }
+    answer(a, question, hold_tags(a, c));
     return COMMAND_DONE;
 }
 
