@@ -99,23 +99,6 @@ static bool set_option(struct chat *c, struct json_request *r, enum json_field f
     return r->values[field] == NULL || json_request_set(r, field, c->options, &report) == ERR_OK;
 }
 
-/* Set all options of the request, or none if one is refused. */
-static bool set_options(struct chat *c, struct json_request *r)
-{
-    struct options_kept before;
-    bool good = true;
-
-    options_keep(&before, c->options);
-    for (unsigned i = JSON_FIELD_OPTIONS; good && i < JSON_N_FIELDS; i++) {
-        good = i == JSON_FIELD_SYSTEM || set_option(c, r, (enum json_field)i);
-    }
-    good = good && set_option(c, r, JSON_FIELD_SYSTEM); /* last, because this cannot be undone */
-    if (!good) {
-        options_put_back(c->options, &before);
-    }
-    return good;
-}
-
 /* Return a feature's description of a field, or NULL if the request lacks the field or no feature
  * knows it. */
 static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
@@ -123,6 +106,51 @@ static const struct feature_field *field_of(const struct chat *c, const struct j
 {
     return r->values[field] == NULL ? NULL
                                     : features_field(c->features, json_field_name(field), state);
+}
+
+/* Apply the settings that may fail, for example because a file is missing. If one fails, the later
+ * ones are not set. */
+static bool apply(struct chat *c, const struct json_request *r)
+{
+    const char *error_message = NULL;
+
+    for (unsigned i = 0; i < JSON_N_FIELDS && error_message == NULL; i++) {
+        void *state;
+        const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
+
+        if (f == NULL || f->set == NULL) {
+            continue;
+        }
+        if (c->session == NULL) {
+            chat_say_no_model(c->console);
+            return false;
+        }
+        error_message = f->set(state, c, r->values[i]);
+        if (error_message != NULL) {
+            chat_json_error(c, f->name, f->name, 0, error_message);
+        }
+    }
+    return error_message == NULL;
+}
+
+/* Set all options of the request and, unless a guest sent it, the fields of features; or none if
+ * one is refused. The system prompt is set last, because it cannot be undone; one that is too long
+ * is refused first. */
+static bool set_fields(struct chat *c, struct json_request *r, bool is_guest)
+{
+    struct options_kept before;
+    bool good = r->bytes[JSON_FIELD_SYSTEM] < OPTIONS_SYSTEM_BYTES ||
+                set_option(c, r, JSON_FIELD_SYSTEM);
+
+    options_keep(&before, c->options);
+    for (unsigned i = JSON_FIELD_OPTIONS; good && i < JSON_N_FIELDS; i++) {
+        good = i == JSON_FIELD_SYSTEM || set_option(c, r, (enum json_field)i);
+    }
+    good = good && (is_guest || apply(c, r)) && set_option(c, r, JSON_FIELD_SYSTEM);
+    if (!good) {
+        options_put_back(c->options, &before);
+    }
+    return good;
 }
 
 /* Call the features whose fields take effect after everything else is set. */
@@ -156,49 +184,17 @@ static void begin(struct chat *c, const struct json_request *r)
     }
 }
 
-/* Apply first the settings that may fail, for example because a file is missing. If one fails,
- * the later ones and the options are not set. */
-static bool apply(struct chat *c, const struct json_request *r)
-{
-    const char *error_message = NULL;
-
-    for (unsigned i = 0; i < JSON_N_FIELDS && error_message == NULL; i++) {
-        void *state;
-        const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
-
-        if (f == NULL || f->set == NULL) {
-            continue;
-        }
-        if (c->session == NULL) {
-            chat_say_no_model(c->console);
-            return false;
-        }
-        error_message = f->set(state, c, r->values[i]);
-        if (error_message != NULL) {
-            chat_json_error(c, f->name, f->name, 0, error_message);
-        }
-    }
-    return error_message == NULL;
-}
-
 /* ---- protocol 2 ---- */
 
-static bool says_hello(struct chat *c, const struct json_request *r)
+static void say_hello(struct chat *c, const struct json_request *r)
 {
-    const char *wanted = r->values[JSON_FIELD_HELLO];
-
-    if (strcmp(wanted, "1") != 0 && strcmp(wanted, "2") != 0) {
-        chat_json_error(c, "value", "hello", 0, "hello takes the protocol: 1 or 2");
-        return false;
-    }
-    c->program.protocol = (uint32_t)(wanted[0] - '0');
+    c->program.protocol = (uint32_t)(r->values[JSON_FIELD_HELLO][0] - '0');
     console_frames_set(&c->console->json.frames, r->values[JSON_FIELD_CHECK] != NULL);
     console_event_begin(c->console,
                         "'hello','protocol':%u,'protocols':2,'messages_limit':%u,'said':true,"
                         "'penalties':true",
                         (unsigned)c->program.protocol, (unsigned)CHAT_MESSAGES);
     console_event_end(c->console);
-    return true;
 }
 
 static bool apply_messages(struct chat *c)
@@ -248,9 +244,11 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
         *reason = "stopped";
         return false;
     }
-    if ((r->values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r)) || !apply(c, r) ||
-        !set_options(c, r)) {
+    if (!set_fields(c, r, false)) {
         return false;
+    }
+    if (r->values[JSON_FIELD_HELLO] != NULL) {
+        say_hello(c, r);
     }
     begin(c, r);
     if (r->values[JSON_FIELD_MESSAGES] != NULL && !apply_messages(c)) {
@@ -440,9 +438,8 @@ static bool answer_question(struct chat *c, const struct json_request *r, const 
                 r->values[JSON_FIELD_PLAN] != NULL || r->values[JSON_FIELD_TOKENIZE] != NULL;
 
     *reason = "command";
-    if (r->values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r)) {
-        *reason = "error";
-        return true;
+    if (r->values[JSON_FIELD_HELLO] != NULL) {
+        say_hello(c, r);
     }
     return asks ? chat_json_ask(c, r, reason) : r->values[JSON_FIELD_HELLO] != NULL;
 }
@@ -461,7 +458,7 @@ static bool answer_guest(struct chat *c, struct json_request *r, bool has_room, 
         r->values[JSON_FIELD_CONVERSATION] = conversation;
         r->bytes[JSON_FIELD_CONVERSATION] = sizeof conversation - 1;
     }
-    if (!set_options(c, r)) {
+    if (!set_fields(c, r, true)) {
         return false;
     }
     begin(c, r);

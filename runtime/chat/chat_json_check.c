@@ -214,7 +214,7 @@ static bool fits(struct chat *c, const struct json_request *r)
 
 bool chat_json_check(struct chat *c, const struct json_request *r)
 {
-    const char *command = r->values[JSON_FIELD_COMMAND];
+    const char *command = r->values[JSON_FIELD_COMMAND], *hello = r->values[JSON_FIELD_HELLO];
 
     if (r->error != NULL) {
         chat_json_error(c, r->error, r->field, r->column, r->text);
@@ -229,6 +229,10 @@ bool chat_json_check(struct chat *c, const struct json_request *r)
     }
     if (r->values[JSON_FIELD_CHECK] != NULL && r->values[JSON_FIELD_HELLO] == NULL) {
         chat_json_error(c, "field", "check", 0, "check is a field of hello");
+        return false;
+    }
+    if (hello != NULL && strcmp(hello, "1") != 0 && strcmp(hello, "2") != 0) {
+        chat_json_error(c, "value", "hello", 0, "hello takes the protocol: 1 or 2");
         return false;
     }
     if (!has_model(c, r)) {

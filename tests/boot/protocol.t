@@ -274,6 +274,8 @@ def cancelled(c, k):
 def framed(c, k):
     """Lines with a check."""
     plain = k.ask(prompt="What is 7 plus 8?", reset=True, temp=0, n=0)
+    refused = k.ask(hello=2, check=True, temp=-1)
+    c.ok([e["event"] for e in refused] == ["error", "done"] and "seq" not in k.ask()[-1], "a request with an error does not begin lines with a check", refused)
     k.put(hello=2, check=True)
     k.framed = True
     hello = k.until()
@@ -305,6 +307,14 @@ def framed(c, k):
     c.ok(of(k.ask(check=True), "error")[0]["field"] == "check", "hello requests checks")
 
 
+def refused_settings(k):
+    """The events after each of some requests, of which all but the first are refused."""
+    k.until("ready")
+    requests = ({"grammar": "yes|no", "stop": "q"}, {"grammar": "red|blue", "temp": -1}, {"grammar": "red|blue", "system": "x" * 2048},
+                {"grammar": "a||b", "temp": 2, "stop": ["y", "z"]}, {"grammar": "red|blue", "adapter": "none"})
+    return [k.ask(**r) + k.ask(command="/grammar") + k.ask(command="/set") for r in requests]
+
+
 def everything(name, command):
     c = Checks(name)
     try:
@@ -326,6 +336,11 @@ with ThreadPoolExecutor(2) as pool:
 for c in done:
     for good, what, detail in c.results:
         tap.ok(good, what, detail)
+with Line([*jobs["host"], "--grammar", "on", "--seed", "1"]) as k:
+    kept = refused_settings(k)
+said = [[e["text"] for e in of(events, "text")] for events in kept]
+tap.ok("yes|no" in said[0][0] and all(s == said[0] for s in said) and [len(of(e, "error")) for e in kept] == [0, 1, 1, 1, 1],
+       "a request with an error changes neither grammar nor options", kept)
 for c in done[1:]:
     for part in ("scores", "penalties", "tokens", "embeddings"):
         tap.ok(part in c.model and c.model[part] == done[0].model.get(part), f"{c.name}: {part} are the host's, to the character",
