@@ -227,10 +227,14 @@ __attribute__((format(printf, 2, 0))) static void print_args(struct console *c, 
                                                              va_list args)
 {
     char text[CONSOLE_PRINT_BYTES];
-    size_t length = min_size(format_line_args(text, sizeof text, format, args), sizeof text - 1);
+    size_t all = format_line_args(text, sizeof text, format, args);
+    size_t length = min_size(all, sizeof text - 1);
     enum console_style style = c->style, look = style_of(text, length, style);
     bool is_log = look == CONSOLE_ERROR || look == CONSOLE_STRONG;
 
+    if (length < all && format[strlen(format) - 1] == '\n') {
+        text[length - 1] = '\n'; /* a text that is cut ends its line nevertheless */
+    }
     if (is_log) {
         console_to_log(c, true);
     }

@@ -137,7 +137,8 @@ void console_write(struct console *c, const char *text, size_t bytes);
 void console_write_to(void *context, const char *text, size_t bytes);
 
 /* format_text() to the console; text that begins with "error:" or "warning:" goes where log
- * lines go. Text beyond CONSOLE_PRINT_BYTES is cut. */
+ * lines go. Text beyond CONSOLE_PRINT_BYTES is cut, but a format that ends with a line feed ends the
+ * line. */
 __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, const char *format,
                                                           ...);
 

@@ -30,6 +30,11 @@ static void test_output(void)
         memset(text, 'x', sizeof text - 1);
         console_printf(&console, "%s", text);
         OK(terminal.out_bytes == CONSOLE_PRINT_BYTES - 1, "a text that is too long is cut");
+        terminal.out_bytes = 0;
+        console_printf(&console, "%s: no\n", text);
+        OK(terminal.out_bytes == CONSOLE_PRINT_BYTES - 1 &&
+               terminal.out[CONSOLE_PRINT_BYTES - 2] == '\n',
+           "a line that is too long is cut, and ends");
     }
 }
 
