@@ -69,6 +69,10 @@ enum err hf_tokenizer_add(struct source *s, struct hf_tokenizer *t, const cJSON 
     }
     if (cJSON_IsTrue(hf_json_get(token, "special"))) {
         type = INGOT_TOKEN_CONTROL;
+    } else if (cJSON_IsTrue(hf_json_get(token, "single_word"))) {
+        return source_refuse(
+            s, ERR_UNSUPPORTED,
+            "the added token \"%.40s\" has \"single_word\", which is not supported", text);
     }
     if (id < t->room) {
         t->tokens[id] = (struct source_token){

@@ -247,6 +247,7 @@ for name, change, words in [
         ("no spaces", {"pre_tokenizer": None}, ["not known"]),
         ("no pieces", {"model": model(vocab={})}, ['"model.vocab"']),
         ("an empty list", {"model": model(vocab=[]), "added_tokens": []}, ["must have 1 to"]),
+        ("a token that is matched only as a word", {"added_tokens": [{"id": 9, "content": "the", "single_word": True}]}, ['"the"', '"single_word"']),
         ("a piece without a score", {"model": model(vocab=[["a"]])}, ["entry 0"]),
         ("a piece that is a text", {"model": model(vocab=[["a", -1], "b"])}, ["entry 1"]),
         ("a score of text", {"model": model(vocab=[["a", "b"]])}, ["entry 0"]),
