@@ -370,6 +370,7 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
 {
     enum err e;
 
+    assert(n == 1 || n <= t->stream->plan->logits_rows);
     set_parts(t, t->head_parts, t->n_head_parts);
     t->n_head_parts = 0;
     e = compute_head(t, n, logits);

@@ -329,6 +329,17 @@ static void test_least_used(void)
        "the least used lesson goes first, then the oldest, and then none");
 }
 
+static void test_rows(void)
+{
+    rig.learns = true;
+    OK(rig_start(0, 1, false) == ERR_OK && rig.model.plan.logits_rows == 2,
+       "with lessons, passes of one token leave room for the two rows that /bad compares");
+    rig.learns = false;
+    OK(rig_start(0, 1, false) == ERR_OK && rig.model.plan.logits_rows == 1 &&
+           rig.model.plan.chunk == 1,
+       "without lessons one row is enough");
+}
+
 static void test_refused(void)
 {
     struct chat_lesson lesson;
@@ -376,6 +387,7 @@ int main(void)
     test_bad_often();
     test_room();
     test_least_used();
+    test_rows();
     test_refused();
     return tap_done();
 }
