@@ -220,11 +220,12 @@ enum err safetensors_as_source(struct source *s, const struct safetensors_tensor
     }
     if (!source_type_of(from->dtype, &type)) {
         return source_refuse(s, ERR_UNSUPPORTED,
-                             "the tensor %.120s is %s; only F32, F16 and BF16 can be packed%s: "
-                             "take the original model, which is not quantized",
+                             "the tensor %.120s is %s; only F32, F16 and BF16 can be packed%s: %s",
                              from->name, from->dtype,
-                             strncmp(from->dtype, "F8_", 3) == 0 ? ", and matrices of F8_E4M3"
-                                                                 : "");
+                             strncmp(from->dtype, "F8_", 3) == 0 ? ", and matrices of F8_E4M3" : "",
+                             strcmp(from->dtype, "F64") == 0
+                                 ? "save the model again as F32"
+                                 : "take the original model, which is not quantized");
     }
     if (from->n_dims > 2 || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_VOCAB) {
         return refuse(s, from->name, "has impossible dimensions in \"shape\"");

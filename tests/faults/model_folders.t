@@ -96,6 +96,7 @@ FOLDERS = [
     ("2 GB of header", large(WEIGHTS, struct.pack("<Q", (1 << 31) - 8)), ["bytes of JSON"]),
     ("2^63 rows", entry(NORM, shape=[1 << 63]), [NORM, "shape"]),
     ("no rows", entry(NORM, shape=[0]), [NORM, "shape"]),
+    ("doubles", entry(NORM, dtype="F64", shape=[20]), [NORM, "is F64", "save the model again as F32"]),
     ("no dimensions", entry(NORM, shape=[], data_offsets=[0, 4]), [NORM]),
     ("offsets past the end", entry(NORM, data_offsets=[1 << 40, (1 << 40) + 160]),
      [NORM, "data_offsets"]),
