@@ -50,6 +50,11 @@ static bool grow(struct api_text *t, size_t room)
     if (grow_last(m, t, room)) {
         return true;
     }
+    /* If blocks can be added, a text that has to move doubles, so that one of n bytes written
+     * byte by byte does not move n / 8 times. */
+    if (m->more != NULL && room < 2 * t->room) {
+        room = 2 * t->room;
+    }
     room = rounded(room < TEXT_BYTES ? TEXT_BYTES : room);
     bytes = api_memory_take(m, room);
     if (bytes == NULL) {

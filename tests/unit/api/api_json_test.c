@@ -162,11 +162,46 @@ static void test_memory(void)
        "a text for which memory had no room says that it failed");
 }
 
+static void *blocks[64];
+static unsigned n_blocks;
+static size_t block_bytes;
+
+/* Adds blocks as `ingot serve` does, which frees all of them at the end of a request. */
+static bool add_block(struct api_memory *m, size_t bytes)
+{
+    if (n_blocks == sizeof blocks / sizeof blocks[0]) {
+        return false;
+    }
+    m->block = blocks[n_blocks++] = malloc(bytes);
+    m->room = bytes;
+    m->used = 0;
+    block_bytes += bytes;
+    return true;
+}
+
+static void test_long_text(void)
+{
+    enum { LONG = 100000 };
+    struct api_memory m = { .more = add_block };
+    struct api_text t;
+
+    api_memory_text(&m, &t);
+    for (unsigned i = 0; i < LONG && api_text_put(&t, "x", 1); i++) {
+    }
+    OK(!t.failed && t.n == LONG && block_bytes < (size_t)LONG * 6,
+       "a text of %u bytes, written byte by byte, takes %zu bytes in %u blocks", (unsigned)t.n,
+       block_bytes, n_blocks);
+    while (n_blocks != 0) {
+        free(blocks[--n_blocks]);
+    }
+}
+
 int main(void)
 {
     test_good();
     test_wrong();
     test_numbers();
     test_memory();
+    test_long_text();
     return tap_done();
 }
