@@ -21,6 +21,7 @@ enum {
     PLAN_DEFAULT_CHUNK = 128,    /* number of prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* the longest context without ctx= */
     PLAN_LEAST_CHUNK = 16,       /* the smallest chunk if memory is short */
+    PLAN_LEARN_CHUNK = 2,        /* the smallest chunk with lessons, which compare two rows */
     PLAN_CACHED_CHUNK = 32,      /* the smallest chunk that is made to fit a core's cache */
     PLAN_ERROR_MESSAGE_BYTES = 256,
     PLAN_ADVICE_BYTES = 320,

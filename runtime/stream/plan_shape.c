@@ -89,8 +89,8 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
 }
 
 /* Choose context, chunk and rows of logits, as requested or by default. The context limits the
- * chunk, and the chunk the rows, but a pass takes at least a token of each sequence, and a step of
- * /bad compares two rows. */
+ * chunk, and the chunk the rows, but a pass takes at least a token of each sequence, and a lesson
+ * compares two rows. */
 static void choose_shape(struct plan *plan, const struct plan_request *r, uint32_t sequences)
 {
     uint32_t most = r->image->header->params.context;
@@ -99,7 +99,9 @@ static void choose_shape(struct plan *plan, const struct plan_request *r, uint32
     plan->sequences = sequences;
     plan->chunk = min_u32(or_default(r->limits.chunk, PLAN_DEFAULT_CHUNK), plan->context);
     plan->chunk = max_u32(plan->chunk, plan->sequences);
-    plan->chunk = max_u32(plan->chunk, r->work.learn_bytes != 0 ? 2 : 1);
+    if (r->work.learn_bytes != 0) {
+        plan->chunk = max_u32(plan->chunk, PLAN_LEARN_CHUNK);
+    }
     plan->logits_rows = max_u32(min_u32(r->work.logits_rows, plan->chunk), plan->sequences);
 }
 

@@ -42,6 +42,20 @@ static void test_room(void)
        "there are no spare sequences if keys and values may spill");
 }
 
+/* /bad compares the logits of two rows, also with a chunk of one token. */
+static void test_lessons(void)
+{
+    make_small();
+    request.limits.chunk = 1;
+    request.work.spare_sequences = 0;
+    OK(plan_with(0) == ERR_OK && plan.chunk == 1 && plan.logits_rows == 1,
+       "a chunk of one token has one row of logits");
+    request.work.learn_bytes = 1 << 16;
+    request.work.logits_rows = 4;
+    OK(plan_with(0) == ERR_OK && plan.chunk == 2 && plan.logits_rows == 2,
+       "lessons have a second row: chunk %u, %u rows", plan.chunk, plan.logits_rows);
+}
+
 /* Every arena, from one that is too small to one with room for everything. */
 static void test_arenas(void)
 {
@@ -80,6 +94,7 @@ static void test_arenas(void)
 int main(void)
 {
     test_room();
+    test_lessons();
     test_arenas();
     return tap_done();
 }
