@@ -396,8 +396,7 @@ static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
 /* Copy a token's row to row i of the head's input. Tokens must ascend. */
 static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 {
-    const struct activations *a = &t->act;
-    float *hidden = a->norm + i * a->dim_stride;
+    float *hidden = t->act.norm + i * t->act.dim_stride;
 
     add_head_row(t, i, layer_part(t, token)->lora);
     output_norm(t, hidden, narrow_row(t, token));
