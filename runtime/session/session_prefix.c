@@ -117,7 +117,7 @@ bool session_prefix_hold(struct session *s, uint32_t n)
         p->wanted = 0;
     }
     if (n >= p->n) {
-        return false;
+        return p->held; /* a held prefix stays in the states */
     }
     if (!p->held && session_cut_states(s, p->n) < p->n) { /* pages on the card were lost */
         p->n = 0;

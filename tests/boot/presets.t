@@ -99,6 +99,11 @@ said = host("--temp", "0", "--learn", "on", "--grammar", "yes|no", lines=["The s
 tap.ok("after /grammar off it chooses among your sentences" in said and "(remembered in personal: The shed has a green door.)" in said,
        "a person's grammar is not replaced, and a message says so", said)
 
+# A lesson leaves the conversation to be computed again, after the system prompt, which stays.
+said = host("--temp", "0", "--learn", "on", "--pins", "light:3", "--system", "You are a cat.", "-n", "20",
+            lines=["/teach what is it = a cat", "Good morning.", talk[0], "/teach what is it = a cat", "/retry", "/branches"])
+tap.ok(re.search(r"main\s+2 turns,", said), "the last turn is answered again after a lesson", said)
+
 # The file of a prefix was truncated while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")
