@@ -420,14 +420,29 @@ static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
            a->unit <= b->last_unit;
 }
 
+/* Release a new drive that is the card of another one: the card came to a reader with equal numbers
+ * while its own reader counted as there. The next look gives it back to the other one. */
+static void give_back(struct usb *u, unsigned drive, unsigned new)
+{
+    struct usb_storage *n = &u->drives[new];
+
+    if (u->devices[drive].in_use && !is_there(u, drive) && is_attached(u, new) &&
+        !u->devices[new].in_use && usb_storage_is(&u->drives[drive], n)) {
+        u->host.news[n->place] |= XHCI_NEW_TO_DRIVES;
+        usb_storage_let_go(n);
+    }
+}
+
 /* If a card with open files was replaced by another one, which is attached now, no request tells
  * when the first card is put back. So ask its reader. */
 static void ask_readers(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)
-        for (unsigned j = 0; j < u->n_drives; j++)
+        for (unsigned j = 0; j < u->n_drives; j++) {
             if (u->devices[i].in_use && !is_attached(u, i) && has_other_card(u, i, j))
                 usb_storage_ask_card(&u->drives[j], &u->drives[i], u->devices[j].in_use);
+            give_back(u, i, j);
+        }
 }
 
 static struct block_device *look_for_drives(struct usb *u)

@@ -21,6 +21,7 @@ enum {
 };
 
 static const char other_drive[] = "the USB drive was replaced by another";
+static const char no_card[] = "the USB reader is empty: put a card in and plug the reader in again";
 
 static enum err refuse(struct usb_storage *s, const char *why)
 {
@@ -69,7 +70,7 @@ static enum err wait_ready(struct usb_storage *s)
         if (s->outcome == USB_BROKEN)
             return refuse(s, "the USB drive does not answer as it should: use another");
         if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
-            return miss(s, "the USB reader is empty: put a card in and plug the reader in again");
+            return miss(s, no_card);
         if (xhci_is_over(s->host, usb_storage_spins_up(key, code) ? &late : &soon))
             return refuse(s, "the USB drive does not become ready: plug it in again");
         /* Only wait for a disk that starts by itself. */
@@ -213,8 +214,9 @@ static enum err find_unit(struct usb_storage *s)
 
 /* ---- the first blocks of its medium ---- */
 
-/* Read a block into s->edge. ERR_REMOVED: the medium was changed. ERR_UNSUPPORTED: it cannot be
- * read. ERR_IO: the drive does not answer. */
+/* Read a block into s->edge. A disk in standby is ready (SPC-4, 5.11.8), but needs up to SPIN_UP_MS for
+ * its first read. ERR_REMOVED: the medium was changed. ERR_NO_DEVICE: it was taken out.
+ * ERR_UNSUPPORTED: it cannot be read. ERR_IO: the drive does not answer. */
 static enum err read_block(struct usb_storage *s, uint32_t block)
 {
     uint8_t cdb[10] = { 0x28, [8] = 1 }; /* SBC-3, 5.11 */
@@ -223,7 +225,7 @@ static enum err read_block(struct usb_storage *s, uint32_t block)
         cdb[2 + i] = (uint8_t)(block >> (24 - 8 * i));
     for (unsigned i = 0; i < READ_TRIES; i++) {
         enum usb_outcome o = usb_storage_run_into(s, cdb, sizeof cdb, s->edge,
-                                                  s->block_sectors * SECTOR_BYTES);
+                                                  s->block_sectors * SECTOR_BYTES, SPIN_UP_MS);
         bool is_whole = s->left == 0 && s->came_whole;
         unsigned key = 0, code = 0;
 
@@ -233,6 +235,8 @@ static enum err read_block(struct usb_storage *s, uint32_t block)
             return ERR_IO;
         if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
             return ERR_REMOVED;
+        if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
+            return ERR_NO_DEVICE;
         if (is_whole && (o == USB_GOOD || key == KEY_RECOVERED))
             return ERR_OK;
     }
@@ -240,12 +244,15 @@ static enum err read_block(struct usb_storage *s, uint32_t block)
 }
 
 /* The block at which the first partition begins; 0: there is none, or the file system begins at
- * block 0. A table of GPT has one entry, which begins at GPT's header. */
+ * block 0. Boot code may begin as a file system does, but then its bytes per sector are wrong. A
+ * table of GPT has one entry, which begins at GPT's header. */
 static uint32_t first_partition(const struct usb_storage *s)
 {
     const uint8_t *d = s->edge, *entry = d + TABLE;
     bool is_exfat = memcmp(d + 3, "EXFAT   ", 8) == 0;
-    bool is_fat = (d[0] == 0xeb || d[0] == 0xe9) && d[11] + 256 * d[12] >= SECTOR_BYTES;
+    unsigned sector = d[11] | (unsigned)d[12] << 8;
+    bool is_fat = (d[0] == 0xeb || d[0] == 0xe9) && sector >= SECTOR_BYTES &&
+                  (sector & (sector - 1)) == 0;
     bool has_table = d[510] == 0x55 && d[511] == 0xaa && (entry[0] & 0x7f) == 0 && entry[4] != 0;
     uint32_t at = 0;
 
@@ -284,6 +291,8 @@ static enum err learn_rest(struct usb_storage *s, bool is_new)
     uint64_t print;
     enum err e = read_print(s, &print);
 
+    if (e == ERR_NO_DEVICE)
+        return refuse(s, no_card);
     if (e == ERR_UNSUPPORTED)
         return refuse(s, "the USB drive's first block cannot be read: use another drive");
     if (e == ERR_REMOVED || (e == ERR_OK && !is_new && print != s->print))

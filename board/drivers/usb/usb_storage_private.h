@@ -21,11 +21,12 @@ void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_byt
 /* Process an event of the drive, of any kind. */
 void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event);
 
-/* Run one command that reads, and wait for its end. The data begin and end with cache lines. */
+/* Run one command that reads, and wait for its end, at most this time. The data begin and end with
+ * cache lines. */
 enum usb_outcome usb_storage_run_into(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
-                                      void *data, uint32_t bytes);
+                                      void *data, uint32_t bytes, uint32_t ms);
 
-/* The same with data in s->answer, whose remaining bytes are zero. */
+/* The same in at most 5 s, with data in s->answer, whose remaining bytes are zero. */
 enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                  uint32_t bytes);
 

@@ -179,18 +179,23 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
     struct xhci *x = s->host;
     uint32_t place = s->place;
     bool was_here = s->is_here, fresh, has_device;
-    enum err e = usb_storage_take(s, place, place);
+    enum err e = usb_storage_take(s, place, place), there = e;
+    const char *why = s->why;
 
     has_device = xhci_is_unused(x, place, &fresh);
     if (has_device && x->running && !x->deaf)
         s->is_here = e != ERR_NO_DEVICE && e != ERR_REMOVED;
-    /* If a device with the drive's numbers is there, nothing else is tried. A device that does not
-     * answer takes seconds, and several requests may wait for it in one period of the watchdog, so
-     * it is tried once. If a hub came to this place, the drive may be behind it. */
-    if (e != ERR_OK && s->why == NULL) {
+    /* If a device there may be the drive, nothing else is tried. A device that does not answer takes
+     * seconds, and several requests may wait for it in one period of the watchdog, so it is tried
+     * once. If a hub came to this place, the drive may be behind it. */
+    if (e == ERR_REMOVED || (e != ERR_OK && s->why == NULL)) {
         s->tried = has_device ? place : 0;
         e = usb_storage_take(s, first, last);
         s->tried = 0;
+        if (e == ERR_NO_DEVICE && there == ERR_REMOVED) {
+            s->why = why;
+            e = there;
+        }
     }
     /* No look has tried the device there as a new one, because it counted as this drive. */
     if (was_here && has_device && !(s->is_here && s->place == place))

@@ -119,9 +119,10 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
 }
 
 enum usb_outcome usb_storage_run_into(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
-                                      void *data, uint32_t bytes)
+                                      void *data, uint32_t bytes, uint32_t ms)
 {
-    struct xhci_deadline d = xhci_deadline_in(s->host, LIMIT_MS);
+    struct xhci_deadline d = xhci_deadline_in(s->host, ms),
+                         next = xhci_deadline_in(s->host, LIMIT_MS);
     struct xhci_trb event;
 
     xhci_alive(s->host);
@@ -131,6 +132,10 @@ enum usb_outcome usb_storage_run_into(struct usb_storage *s, const uint8_t *cdb,
             usb_storage_take_event(s, &event);
         else if (xhci_is_over(s->host, &d) || !xhci_is_connected(s->host, &s->device))
             end(s, USB_BROKEN);
+        else if (xhci_is_over(s->host, &next)) {
+            xhci_alive(s->host);
+            next = xhci_deadline_in(s->host, LIMIT_MS);
+        }
     }
     dma_sync(&s->host->setup.window, data, bytes);
     return s->outcome;
@@ -140,7 +145,7 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
                                  uint32_t bytes)
 {
     memset(s->answer, 0, sizeof s->answer);
-    return usb_storage_run_into(s, cdb, cdb_bytes, s->answer, bytes);
+    return usb_storage_run_into(s, cdb, cdb_bytes, s->answer, bytes, LIMIT_MS);
 }
 
 /* Ask why the last command failed, which also clears the reason (SPC-4, 6.37). */
