@@ -109,12 +109,35 @@ static void note_place(struct usb_storage *s)
     *at = '\0';
 }
 
+/* Start the drive that is addressed. ERR_REMOVED: it is another drive than before. */
+static enum err start_found(struct usb_storage *s)
+{
+    bool is_first = s->place == 0;
+    enum err e;
+
+    s->phase = USB_IDLE;
+    s->stopped = false;
+    e = usb_storage_learn(s);
+    /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
+    if (e == ERR_IO && s->no_modes && xhci_detach(s->host, &s->device) == ERR_OK &&
+        (e = try_place(s, s->device.place)) == ERR_OK) {
+        s->phase = USB_IDLE;
+        e = usb_storage_learn(s);
+    }
+    /* A drive that is refused changes neither the place nor the name of the one that was here
+     * before. */
+    if (e == ERR_OK || is_first)
+        note_place(s);
+    if (e != ERR_OK && s->why == NULL)
+        s->why = "the USB drive does not answer as it should: plug it in again";
+    return e == ERR_NO_DEVICE ? ERR_IO : e; /* the drive was there */
+}
+
 /* Start a drive at the places from `first` to `last`. */
 static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
 {
     struct xhci *x = s->host;
-    bool is_first = s->place == 0;
-    enum err e = ERR_OK;
+    enum err e = ERR_OK, other = ERR_NO_DEVICE;
     bool fresh;
 
     s->phase = USB_IDLE;
@@ -127,30 +150,21 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
     }
     e = ERR_NO_DEVICE;
     xhci_hub_look(x);
-    for (uint32_t place = first; place <= last && e != ERR_OK; place++) {
+    for (uint32_t place = first; place <= last; place++) {
         if (place == s->tried || !xhci_is_unused(x, place, &fresh))
             continue;
         e = try_place(s, place);
+        if (e == ERR_OK && (e = start_found(s)) != ERR_REMOVED)
+            return e;
         if (e == ERR_NO_DEVICE)
             (void)xhci_hub_open(x, place); /* a drive may be behind this hub */
+        /* The drive itself may be at a later place. */
+        if (e == ERR_REMOVED) {
+            usb_storage_let_go(s);
+            other = e;
+        }
     }
-    if (e != ERR_OK)
-        return e;
-    s->stopped = false;
-    e = usb_storage_learn(s);
-    /* MODE SENSE has silenced the drive: attach it again, but do not repeat MODE SENSE. */
-    if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
-        (e = try_place(s, s->device.place)) == ERR_OK) {
-        s->phase = USB_IDLE;
-        e = usb_storage_learn(s);
-    }
-    /* A drive that is refused changes neither the place nor the name of the one that was here
-     * before. */
-    if (e == ERR_OK || is_first)
-        note_place(s);
-    if (e != ERR_OK && s->why == NULL)
-        s->why = "the USB drive does not answer as it should: plug it in again";
-    return e == ERR_NO_DEVICE ? ERR_IO : e; /* the drive was there */
+    return other == ERR_REMOVED ? other : e;
 }
 
 /* ---- taking it, and releasing it ---- */
