@@ -288,13 +288,19 @@ static enum err read_print(struct usb_storage *s, uint64_t *out)
  * or was changed meanwhile. */
 static enum err learn_rest(struct usb_storage *s, bool is_new)
 {
-    uint64_t print;
-    enum err e = read_print(s, &print);
+    uint64_t print = 0;
+    enum err e = is_new || s->print != 0 ? read_print(s, &print) : ERR_OK;
+
+    /* The drive is used nevertheless: a GPT has a copy, and the file layer names what it misses. */
+    if (e == ERR_UNSUPPORTED && is_new) {
+        print = 0;
+        e = ERR_OK;
+    }
 
     if (e == ERR_NO_DEVICE)
         return refuse(s, no_card);
     if (e == ERR_UNSUPPORTED)
-        return refuse(s, "the USB drive's first block cannot be read: use another drive");
+        return refuse(s, "the USB drive's first blocks cannot be read: plug it in again");
     if (e == ERR_REMOVED || (e == ERR_OK && !is_new && print != s->print))
         return miss(s, other_drive);
     if (e != ERR_OK)
@@ -365,13 +371,13 @@ static enum err ask_ready(struct usb_storage *s)
 static enum err ask_card(struct usb_storage *s, uint64_t n_sectors, uint32_t block_sectors,
                          uint64_t print)
 {
-    uint64_t found;
+    uint64_t found = 0;
     enum err e = ask_ready(s);
 
     if (e != ERR_OK)
         return e;
     if (read_size(s) == ERR_OK && s->n_sectors == n_sectors && s->block_sectors == block_sectors) {
-        e = read_print(s, &found);
+        e = print != 0 ? read_print(s, &found) : ERR_OK;
         if (e == ERR_OK)
             return found == print ? ERR_OK : ERR_REMOVED;
     }

@@ -49,7 +49,8 @@ struct usb_storage {
     uint32_t tried;              /* a place that start need not try; 0: none */
     bool is_here; /* the drive was there, or the device there may be the drive: see usb.c */
     uint32_t identity, serial; /* maker and product, and a hash of the serial number; 0: none */
-    uint64_t print;            /* hash of the medium's first blocks, which differ between cards */
+    uint64_t print; /* hash of the medium's first blocks, which differ between cards; 0: they could
+                       not be read */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
