@@ -109,15 +109,15 @@ status, said = run([HOST, "pack", PATH, "-o", OUT, "--head", "q4_0"])
 tap.ok(status == 0 and "weights are" not in said,
        "a type that --head asked for is not taken for the packer's choice", said)
 DEMO = os.path.join(ROOT, "models/demo")
-status, said = run([HOST, "pack", DEMO, "-o", OUT, "--head", "q4_k"])
-tap.ok(status == 0 and "stored as q5_0, because their columns are not a multiple of 256: token_embedding\n" in said,
+status, said = run([HOST, "pack", DEMO, "-o", OUT, "--head", "q2_k"])
+tap.ok(status == 0 and "stored as iq4_nl, because their columns are not a multiple of 256: token_embedding\n" in said,
        "--head alone: a type that does not suit the columns is named", said)
 os.remove(OUT)
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "auto", "--size", "9K"])
 tap.ok(status == 1 and said.count("\n") == 1 and "does not fit into 9216 bytes" in said and not os.path.exists(OUT),
        "--type auto: if the size is too small, nothing is said about types", said)
 status, said = run([HOST, "pack", DEMO, "-o", OUT, "--type", "q4_k_m"])
-tap.ok(status == 0 and re.search("as q5_0, because .*: .*attn_v", said) and re.search("as q8_0, because .*: .*attn_v", said),
+tap.ok(status == 0 and re.search("as q5_., because .*: .*attn_v", said) and re.search("as q8_0, because .*: .*attn_v", said),
        "a role whose layers get two types is in the lists of both", said)
 status, said = run([HOST, "pack", DEMO, "-o", OUT, "--type", "q4_0"])
 lost = re.search(r"differ from the file's by an NMSE of (\S+) ", said)
