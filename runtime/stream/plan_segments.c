@@ -78,12 +78,26 @@ static uint64_t copies_of(const struct image *image, const struct ingot_tensor *
     return image_layer(image, t->layer)->n_experts;
 }
 
-/* Count a page of padding for each segment. Norms and biases keep their type. A tied output counts
- * only as the embedding. The table per layer never needs memory. */
+/* Return how many pieces of the file are padded to whole pages: the segments, and the experts. */
+static uint64_t count_padded(const struct image *image)
+{
+    uint64_t n = image_segment_count(image);
+
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        const struct ingot_layer *l = image_layer(image, i);
+
+        n += l->ffn == INGOT_FFN_EXPERTS ? l->n_experts : 0;
+    }
+    return n;
+}
+
+/* Count a page of padding for each segment and each expert, so that no model that is already of
+ * this type seems to become smaller. Norms and biases keep their type. A tied output counts only as
+ * the embedding. The table per layer never needs memory. */
 uint64_t plan_bytes_as(const struct image *image, unsigned type)
 {
     const struct ingot_params *p = &image->header->params;
-    uint64_t bytes = image_segment_count(image) * (uint64_t)INGOT_PAGE;
+    uint64_t bytes = count_padded(image) * INGOT_PAGE;
 
     for (uint32_t i = 0; i < image->header->tensors.count; i++) {
         const struct ingot_tensor *t = &image->tensors[i];

@@ -215,6 +215,8 @@ slow, more = plan_with(1400)
 fast = more and plan_with(1400 + more[1])[0]
 tap.ok(more and more[0] >= 1.5 and 0.95 * more[0] <= fast / slow <= 1.25 * more[0],
        f"what is advised is so: {slow} tokens a second, then {fast}, {more}")
+said = run([HOST, "plan", COPY, "--mem", "3M", "--card", "4M", "--mem-bw", "2G"])[1]
+tap.ok("would fit with" in said and "packed" not in said, "a plan that lacks some KiB does not advise the type that the model has", said)
 
 
 def shape(kind, mem):
