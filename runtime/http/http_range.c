@@ -292,6 +292,16 @@ static bool same_text(const char *known, const char *seen)
     return known[0] == '\0' || strcmp(known, seen) == 0;
 }
 
+/* Return true if the answer is about the version that was opened. RFC 9110, section 15.3.7: the
+ * answer to If-Range should leave out the date that the client already has, but not the tag. */
+static bool is_same_version(const struct http_version *known, const struct http_version *seen)
+{
+    bool dateless = seen->date[0] == '\0' && known->tag[0] != '\0';
+
+    return known->bytes == seen->bytes && same_text(known->tag, seen->tag) &&
+           (dateless || same_text(known->date, seen->date));
+}
+
 static int check_head(struct http_range *r)
 {
     uint64_t left = r->bytes - r->got;
@@ -302,9 +312,7 @@ static int check_head(struct http_range *r)
     if (r->has_coding) {
         return wrong(r, "the store compresses the file: switch that off for it");
     }
-    if (r->known->bytes != 0 &&
-        (r->known->bytes != r->seen.bytes || !same_text(r->known->tag, r->seen.tag) ||
-         !same_text(r->known->date, r->seen.date))) {
+    if (r->known->bytes != 0 && !is_same_version(r->known, &r->seen)) {
         return wrong(r,
                      "the file on the store has changed since it was opened: load the model again");
     }

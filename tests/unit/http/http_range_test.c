@@ -203,6 +203,20 @@ static void check_good(void)
     }
 }
 
+/* RFC 9110, section 15.3.7: a server should send the tag again, and not the date. */
+static void check_dateless(void)
+{
+    char answer[600];
+    size_t n = make(
+        answer,
+        "HTTP/1.1 206 x\r\nContent-Range: bytes 100-199/1000\r\nContent-Length: 100\r\nETag: \"t\"\r\n\r\n",
+        100, 100);
+    struct seen s = take(answer, n, &known, 100, 100, 0, 0, false);
+
+    OK(s.state == HTTP_RANGE_DONE && s.right && s.keeps,
+       "an answer to If-Range may leave out the date: %s", s.why != NULL ? s.why : "");
+}
+
 static void check_chunks(void)
 {
     char answer[600];
@@ -368,6 +382,7 @@ int main(void)
     check_addresses();
     check_questions();
     check_good();
+    check_dateless();
     check_chunks();
     check_cut();
     check_refused();
