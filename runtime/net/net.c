@@ -168,13 +168,21 @@ static bool cut(const char **from, const char *ends, char *to, size_t room)
     return true;
 }
 
+/* Return true if the address is neither that of the network nor that of all its machines. */
+static bool is_of_one(const struct net_fixed *f)
+{
+    uint32_t machine = f->address.addr & ~f->mask.addr;
+
+    return machine != 0 && machine != ~f->mask.addr;
+}
+
 bool net_read_fixed(const char *how, struct net_fixed *f)
 {
     char text[20];
     uint32_t bits = 0;
 
     memset(f, 0, sizeof *f);
-    if (!cut(&how, "/", text, sizeof text) || !ip4addr_aton(text, &f->address) || *how != '/') {
+    if (!cut(&how, "/", text, sizeof text) || !net_read_address(text, &f->address) || *how != '/') {
         return false;
     }
     for (how++; *how >= '0' && *how <= '9' && bits < 100; how++) {
@@ -184,7 +192,7 @@ bool net_read_fixed(const char *how, struct net_fixed *f)
         return false;
     }
     f->mask.addr = lwip_htonl(0xffffffffu << (32 - bits));
-    return *how == '\0' || ip4addr_aton(how + 1, &f->gateway) != 0;
+    return is_of_one(f) && (*how == '\0' || net_read_address(how + 1, &f->gateway));
 }
 
 const char *net_check(const char *how, const char *name)

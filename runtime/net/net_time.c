@@ -28,12 +28,16 @@ static bool is_unicast(const ip4_addr_t *address)
            address->addr != IPADDR_BROADCAST;
 }
 
-/* Read an address of four numbers; lwIP would accept fewer. */
-static bool read_address(const char *text, ip4_addr_t *address)
+bool net_read_address(const char *text, ip4_addr_t *address)
 {
     unsigned dots = 0;
 
     for (const char *c = text; *c != '\0'; c++) {
+        bool begins = c == text || c[-1] == '.';
+
+        if (begins && *c == '0' && c[1] != '.' && c[1] != '\0') {
+            return false;
+        }
         dots += *c == '.';
     }
     return dots == 3 && ip4addr_aton(text, address) != 0 && is_unicast(address);
@@ -63,7 +67,7 @@ bool net_time_read(struct net_time *t, const char *how)
     memcpy(text, how, n);
     text[n] = '\0';
     t->port = how[n] == ':' ? read_port(how + n + 1) : t->port;
-    return read_address(text, &t->fixed) && t->port != 0;
+    return net_read_address(text, &t->fixed) && t->port != 0;
 }
 
 void net_time_servers(struct net_time *t, unsigned n, const ip4_addr_t *servers)

@@ -122,11 +122,35 @@ static void check_short_lease(uint32_t lease)
     OK(kept, "the board keeps its address for %d s with leases of %u s", LEASE, (unsigned)lease);
 }
 
+/* lwIP would read these as addresses: "192.168.1" as 192.168.0.1, and "020" as 16. */
+static void check_fixed(void)
+{
+    static const char *const wrong[] = { "192.168.1/24",
+                                         "192.168.001.020/24",
+                                         "192.168.1.020/24",
+                                         "192.168.1.20/24,192.168.1",
+                                         "192.168.1.20/24,192.168.1.010",
+                                         "192.168.1.20/24,0.0.0.0",
+                                         "192.168.1.0/24",
+                                         "192.168.1.255/24",
+                                         "0.0.0.0/24",
+                                         "224.0.0.1/24" };
+
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        OK(net_check(wrong[i], "ingot") != NULL, "net=%s is refused", wrong[i]);
+    }
+    OK(net_check("192.168.1.20/24", "ingot") == NULL &&
+           net_check("10.0.0.255/8,10.0.0.1", "ingot") == NULL &&
+           net_check("192.168.0.10/30,192.168.0.9", "ingot") == NULL,
+       "addresses of machines are accepted");
+}
+
 int main(void)
 {
     static const uint8_t nobody[4] = { 0 };
     struct net_figures first, last;
 
+    check_fixed();
     rig.owns = owns;
     rig.datagram = take_datagram;
     dhcp.silent = true;

@@ -71,6 +71,7 @@ static void check_wrong(void)
                                          "yes",
                                          "ntp,",
                                          "ntp,10.0.2",
+                                         "ntp,10.0.2.010",
                                          "ntp,a.example",
                                          "ntp,10.0.2.3:0",
                                          "ntp,10.0.2.3:65536",
