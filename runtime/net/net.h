@@ -27,6 +27,8 @@ enum {
     NET_REST_SECONDS = 2,    /* an idle connection does not give way before this time: its request
                               * may be on its way */
     NET_WAIT_SECONDS = 30,   /* the longest wait for a slot; then the answer is 503 */
+    NET_LINGER_SECONDS = 5,  /* time after an answer that ends a connection, in which bytes of the
+                             * client are dropped without a reset */
     NET_IDLE_SECONDS = 60,   /* the longest time between requests, and the longest time in which a
                               * client may take no byte */
 };

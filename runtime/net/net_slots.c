@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <lwip/priv/tcp_priv.h>
+
 enum { FILLS_A_POLL = 8, MS = 1000 };
 
 /* ---- from lwIP ---- */
@@ -83,11 +85,23 @@ void net_forget_callbacks(struct tcp_pcb *pcb)
     tcp_err(pcb, NULL);
 }
 
-/* After this, lwIP may reuse the pcb's memory for a new connection if no other is free. */
+/* The client has had its time: from now on lwIP answers its bytes with a reset. */
+static err_t on_late(void *context, struct tcp_pcb *pcb)
+{
+    (void)context;
+    tcp_poll(pcb, NULL, 0);
+    return tcp_close(pcb);
+}
+
+/* Close only our side at first, so that lwIP drops what the client still sends. A reset would make
+ * lwIP forget the end of the answer, and some clients would discard what they have not read yet
+ * (RFC 9112, section 9.6). After this, lwIP may reuse the pcb's memory for a new connection if no
+ * other is free. */
 void net_close(struct tcp_pcb *pcb)
 {
     tcp_setprio(pcb, TCP_PRIO_MIN);
-    if (tcp_close(pcb) != ERR_OK) {
+    tcp_poll(pcb, on_late, NET_LINGER_SECONDS * MS / TCP_SLOW_INTERVAL);
+    if (tcp_shutdown(pcb, 0, 1) != ERR_OK) {
         tcp_abort(pcb);
     }
 }

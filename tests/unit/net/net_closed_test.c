@@ -1,6 +1,6 @@
 /* Connections that the board has closed. Clients vanish before they have taken the end of their
  * answers: lwIP sends such an end again and again, but its memory is for other clients, too. Other
- * clients connect again from the same port. */
+ * clients connect again from the same port, or send on after they were refused. */
 #include "tests/unit/net/net_rig.h"
 #include "tests/unit/tap.h"
 
@@ -65,6 +65,39 @@ static void check_port(unsigned client)
     OK(is_answered(client), "a client is answered that uses the same port again");
 }
 
+/* Sends so many pieces of a body, one each 20 ms. Returns true if none was answered with a reset. */
+static bool sends_on(unsigned client, unsigned n_pieces)
+{
+    for (unsigned i = 0; i < n_pieces; i++) {
+        rig_tcp(client, TCP_ACK | TCP_PSH, "a piece of a file that is longer than the board takes");
+        rig_wait(20);
+    }
+    return !rig.clients[client].reset;
+}
+
+/* A client that is refused sends its long body nevertheless. It loses the answer, and gets it
+ * again. */
+static void check_refused(unsigned client)
+{
+    struct rig_client *c = &rig.clients[client];
+
+    rig.refuses = true;
+    rig_connect(client);
+    c->gone = true;
+    rig_tcp(client, TCP_ACK | TCP_PSH,
+            "PUT /models/a HTTP/1.1\r\nhost: 10.0.2.15\r\ncontent-length: 900000000\r\n\r\n");
+    rig_wait(20);
+    OK(sends_on(client, 10), "a client that is refused may send on");
+    c->gone = false;
+    OK(sends_on(client, 100) && strncmp(c->text, "HTTP/1.1 401 ", 13) == 0 && c->ended,
+       "it gets its answer although the first copy was lost");
+    rig_wait(500);
+    OK(c->acknowledged == c->sequence, "its bytes are dropped");
+    OK(!sends_on(client, NET_LINGER_SECONDS * 50) && count_connections() == 0,
+       "a client that sends on for longer than %d s is reset", NET_LINGER_SECONDS);
+    rig.refuses = false;
+}
+
 int main(void)
 {
     struct net_figures figures;
@@ -91,5 +124,6 @@ int main(void)
     rig_wait(1000);
     OK(is_answered(GONE + 1), "another client is answered");
     check_port(GONE + 2);
+    check_refused(GONE + 3);
     return tap_done();
 }

@@ -64,6 +64,7 @@ static struct rig {
     bool all_work;                                 /* every connection counts as one at work */
     size_t answer_bytes;                           /* length of an answer; 0: it is "ok" */
     bool holds;                                    /* the server takes one piece of a body */
+    bool refuses;                                  /* the server answers 401 to a head */
 } rig;
 
 static uint32_t rig_read(const uint8_t *p, unsigned n)
@@ -264,12 +265,6 @@ static size_t rig_receive(void *context, uint8_t *to, size_t room)
 
 /* ---- the server: "ok" to everything ---- */
 
-static void rig_head(void *user, const struct http_request *r)
-{
-    (void)user;
-    (void)r;
-}
-
 static bool rig_body(void *user, const char *bytes, size_t n)
 {
     (void)bytes;
@@ -285,6 +280,14 @@ static void rig_answer(void *user, int status)
                                       .bytes = rig.answer_bytes != 0 ? rig.answer_bytes : 2 };
 
     http_connection_answer(*(struct http_connection **)user, &head);
+}
+
+static void rig_head(void *user, const struct http_request *r)
+{
+    (void)r;
+    if (rig.refuses) {
+        rig_answer(user, 401);
+    }
 }
 
 static void rig_whole(void *user)
