@@ -6,6 +6,7 @@
 enum {
     LEAST_CONTEXT = 128, /* the shortest context that is advised */
     CURE_BYTES = 96,
+    KIB = 1024,
 };
 
 /* Return the fewest bytes that weights need. A small model may need fewer bytes than two slots. */
@@ -21,9 +22,12 @@ static uint64_t least_bytes(const struct plan_weights *w)
 }
 
 /* Return the type that halves the weights of a Q8_0 model or, for a model with fewer bits, the next
- * smaller type. INGOT_N_TYPES: there is none. */
-static unsigned smaller_type(const struct image *image, uint64_t total)
+ * smaller type, if the fewest bytes that weights need then are within `limit`; they are taken to
+ * shrink like all weights. INGOT_N_TYPES: there is none. */
+static unsigned smaller_type(const struct image *image, const struct plan_weights *w,
+                             uint64_t limit)
 {
+    uint64_t least_kib = least_bytes(w) / KIB;
     static const enum ingot_type types[] = {
 #define TYPE_SUITS_CARDS(NAME) INGOT_##NAME,
 #include "flash_image/format/types.def"
@@ -32,7 +36,8 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         uint64_t bytes = plan_bytes_as(image, types[i]);
 
-        if (bytes != 0 && bytes < total - total / 8) {
+        if (bytes != 0 && bytes < w->total - w->total / 8 &&
+            least_kib * (bytes / KIB) <= limit / KIB * (w->total / KIB)) {
             return types[i];
         }
     }
@@ -66,9 +71,10 @@ static const char *fitting_kv(const struct plan *plan, const struct plan_request
 }
 
 static void plan_cure(char *cure, size_t bytes, const struct plan *plan,
-                      const struct plan_request *r, const struct plan_weights *w)
+                      const struct plan_request *r, const struct plan_weights *w,
+                      const struct plan_layout *l)
 {
-    unsigned type = smaller_type(r->image, w->total);
+    unsigned type = smaller_type(r->image, w, l->limit);
     char name[KV_TYPES_NAME_BYTES];
     const char *kv = fitting_kv(plan, r, least_bytes(w), name);
 
@@ -96,7 +102,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
                     kv == 0 ? "" : ", which also hold keys and values");
         plan->mem_is_short = true;
     } else {
-        plan_cure(cure, sizeof cure, plan, r, w);
+        plan_cure(cure, sizeof cure, plan, r, w, l);
     }
     format_text(plan->error_message, sizeof plan->error_message,
                 "the weights need at least %lu KiB, plus %lu KiB for context %u and work space, "

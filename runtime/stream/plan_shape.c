@@ -23,7 +23,8 @@ static bool may_stay(const struct plan *plan, const struct plan_request *r,
 }
 
 /* Halve the chunk repeatedly if the model does not fit with it, or if a smaller chunk lets every
- * weight stay in memory, which is worth more than a long chunk. */
+ * weight stay in memory, which is worth more than a long chunk. If no chunk is small enough, keep
+ * the error of the smallest one, which needs the least and knows the cures that suffice. */
 static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
                              const struct plan_weights *w, const struct plan *start, enum err e)
 {
@@ -41,6 +42,9 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
         if (found == ERR_OK && (e != ERR_OK || other.residency != PLAN_STREAMED)) {
             *plan = other;
             return ERR_OK;
+        }
+        if (e != ERR_OK) {
+            *plan = other;
         }
     }
     return e;

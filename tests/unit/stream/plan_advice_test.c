@@ -227,38 +227,56 @@ static void test_types(void)
        "no type is advised if none is enough");
 }
 
-static const char *refusal_of(enum ingot_type type)
+/* The refusal of a model in that much memory, with the smallest keys and values. */
+static const char *refusal_of(enum ingot_type type, unsigned kib)
 {
     set_params(512, 1536, 2, 8, 8, 4096, 512, true);
     make_image(type, 0);
-    request.arena_bytes = 1 << 20;
-    OK(plan_with(0) != ERR_OK, "1 MiB is too little for %s", image_type_name(type));
+    request.limits.kv = kv_both(KV_ROT_Q8);
+    request.arena_bytes = (size_t)kib * 1024;
+    OK(plan_with(0) != ERR_OK, "%u KiB are too little for %s", kib, image_type_name(type));
     return plan.error_message;
 }
 
-/* A model that does not fit at all gets the type that makes it smaller. */
+/* A model that does not fit at all gets the type with which it fits, if there is one. */
 static void test_refusal(void)
 {
     static const struct {
         enum ingot_type type;
+        unsigned kib;
         const char *cure;
     } cases[] = {
-        { INGOT_Q8_0, "use a smaller type (ingot pack --type q4_0) or a shorter ctx=" },
-        { INGOT_Q4_0, "use a smaller type (ingot pack --type q3_k) or a shorter ctx=" },
-        { INGOT_Q3_K, "use a smaller model or a shorter ctx=" },
-        { INGOT_TQ2_0, "use a smaller model or a shorter ctx=" },
+        { INGOT_Q8_0, 7000, "use a smaller type (ingot pack --type q4_0) or a shorter ctx=" },
+        { INGOT_Q8_0, 5200, "use a smaller type (ingot pack --type q3_k) or a shorter ctx=" },
+        { INGOT_Q4_0, 5200, "use a smaller type (ingot pack --type q3_k) or a shorter ctx=" },
+        { INGOT_Q8_0, 1024, "use a smaller model or a shorter ctx=" },
+        { INGOT_Q4_0, 1024, "use a smaller model or a shorter ctx=" },
+        { INGOT_Q3_K, 1024, "use a smaller model or a shorter ctx=" },
+        { INGOT_TQ2_0, 1024, "use a smaller model or a shorter ctx=" },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *error_message = refusal_of(cases[i].type);
+        const char *error_message = refusal_of(cases[i].type, cases[i].kib);
 
         OK(strstr(error_message, cases[i].cure) != NULL, "the error names a cure: %s",
            error_message);
     }
+    request.limits.kv = kv_both(KV_F16);
 }
 
-/* With kv=card, mem= limits keys and values, too: the size that the error names has to be enough for
- * both, and no more than that. */
+/* The error tells what the smallest chunk needs, so that a kv= that is enough with it is named. */
+static void test_refusal_of_chunk(void)
+{
+    set_params(512, 1536, 2, 8, 8, 4096, 512, true);
+    make_image(INGOT_Q4_0, 0);
+    request.arena_bytes = 6000 << 10;
+    OK(plan_with(0) != ERR_OK && take_kv(plan.error_message),
+       "a kv= with which a small chunk fits is advised: %s", plan.error_message);
+    OK(plan_with(0) == ERR_OK && plan.chunk < 128, "the model fits with it, with chunk %u",
+       (unsigned)plan.chunk);
+    request.limits.kv = kv_both(KV_F16);
+}
+
 static void test_refusal_of_mem(void)
 {
     static const char before[] = "raise mem= to at least ";
@@ -308,6 +326,7 @@ int main(void)
     test_kv();
     test_types();
     test_refusal();
+    test_refusal_of_chunk();
     test_refusal_of_mem();
     test_chunk();
     return tap_done();
