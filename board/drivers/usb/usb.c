@@ -260,8 +260,9 @@ static bool try_back(struct usb *u, unsigned drive, uint32_t place, struct block
         forget(u, drive);
     if (!has_files || !(is_its_own ? s->is_here : s->why != NULL && e != ERR_REMOVED))
         return false;
+    usb_storage_name(s, u->refused_name);
     if (s->why != NULL)
-        *out = refuse(u, s->name, s->why);
+        *out = refuse(u, u->refused_name, s->why);
     return true;
 }
 

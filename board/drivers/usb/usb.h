@@ -18,6 +18,7 @@ struct usb {
     struct block_device
         refused; /* reports a device that cannot be used: one too many, or a refused one that may be
                     a drive with open files */
+    char refused_name[USB_STORAGE_NAME_BYTES];
     struct usb_keyboard keyboard;
     uint64_t looked, looked_for_drives; /* ticks of the last looks at the ports */
     uint64_t restart;                   /* ticks before which looks do not start the controller */

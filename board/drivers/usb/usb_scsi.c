@@ -214,16 +214,17 @@ static enum err find_unit(struct usb_storage *s)
 
 /* ---- the first blocks of its medium ---- */
 
-/* Read a block into s->edge. A disk in standby is ready (SPC-4, 5.11.8), but needs up to SPIN_UP_MS for
- * its first read. ERR_REMOVED: the medium was changed. ERR_NO_DEVICE: it was taken out.
- * ERR_UNSUPPORTED: it cannot be read. ERR_IO: the drive does not answer. */
-static enum err read_block(struct usb_storage *s, uint32_t block)
+/* Read a block into s->edge before `late`. A disk in standby is ready (SPC-4, power conditions), but
+ * its first read takes up to SPIN_UP_MS, or fails until it spins. ERR_REMOVED: the medium was
+ * changed. ERR_NO_DEVICE: it was taken out. ERR_UNSUPPORTED: it cannot be read. ERR_IO: the drive
+ * does not answer. */
+static enum err read_block(struct usb_storage *s, uint32_t block, const struct xhci_deadline *late)
 {
     uint8_t cdb[10] = { 0x28, [8] = 1 }; /* SBC-3, 5.11 */
 
     for (unsigned i = 0; i < 4; i++)
         cdb[2 + i] = (uint8_t)(block >> (24 - 8 * i));
-    for (unsigned i = 0; i < READ_TRIES; i++) {
+    for (unsigned i = 0; i < READ_TRIES && !(i != 0 && xhci_is_over(s->host, late));) {
         enum usb_outcome o = usb_storage_run_into(s, cdb, sizeof cdb, s->edge,
                                                   s->block_sectors * SECTOR_BYTES, SPIN_UP_MS);
         bool is_whole = s->left == 0 && s->came_whole;
@@ -239,6 +240,10 @@ static enum err read_block(struct usb_storage *s, uint32_t block)
             return ERR_NO_DEVICE;
         if (is_whole && (o == USB_GOOD || key == KEY_RECOVERED))
             return ERR_OK;
+        if (usb_storage_spins_up(key, code) && !xhci_is_over(s->host, late))
+            xhci_pause(s->host, ASK_MS);
+        else
+            i++;
     }
     return ERR_UNSUPPORTED;
 }
@@ -273,13 +278,14 @@ static uint64_t hash_block(const struct usb_storage *s, uint64_t hash)
  * serial number or the GUID of a disk with GPT. The errors are those of read_block(). */
 static enum err read_print(struct usb_storage *s, uint64_t *out)
 {
-    enum err e = read_block(s, 0);
+    struct xhci_deadline late = xhci_deadline_in(s->host, SPIN_UP_MS);
+    enum err e = read_block(s, 0, &late);
     uint32_t partition = e == ERR_OK ? first_partition(s) : 0;
 
     *out = hash_block(s, 0xcbf29ce484222325);
     if (partition == 0)
         return e;
-    e = read_block(s, partition);
+    e = read_block(s, partition, &late);
     *out = hash_block(s, *out);
     return e;
 }
@@ -380,6 +386,8 @@ static enum err ask_card(struct usb_storage *s, uint64_t n_sectors, uint32_t blo
         e = print != 0 ? read_print(s, &found) : ERR_OK;
         if (e == ERR_OK)
             return found == print ? ERR_OK : ERR_REMOVED;
+        if (e == ERR_UNSUPPORTED)
+            return ERR_BUSY;
     }
     if (s->outcome == USB_BROKEN)
         return ERR_IO;

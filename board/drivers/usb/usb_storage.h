@@ -78,6 +78,10 @@ enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
  * the device that counted as the drive is another one, x->news marks it as new to drives. */
 enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t last);
 
+/* Name the device that was tried last by its place: "USB drive at 0xfd500000, port 2", or "port 2.1.4"
+ * behind two hubs. name has USB_STORAGE_NAME_BYTES. */
+void usb_storage_name(const struct usb_storage *s, char *name);
+
 /* Release the drive, so that nothing arrives in a buffer that is returned. If the drive's endpoints
  * do not stop, stop the whole controller. */
 void usb_storage_let_go(struct usb_storage *s);

@@ -89,17 +89,13 @@ static char *put_number(char *at, uint32_t number) /* below 1000 */
     return at;
 }
 
-/* Note where the drive is, and name it "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind
- * two hubs. A drive that moves gets another name. */
-static void note_place(struct usb_storage *s)
+void usb_storage_name(const struct usb_storage *s, char *name)
 {
     const struct xhci_device *d = &s->device;
     char *at;
 
-    s->place = d->place;
-    s->host->news[d->place] &= (uint8_t)~XHCI_NEW_TO_DRIVES;
-    device_name_set(s->name, "USB drive at ", s->host->setup.mmio);
-    at = s->name + strlen(s->name);
+    device_name_set(name, "USB drive at ", s->host->setup.mmio);
+    at = name + strlen(name);
     memcpy(at, ", port ", 7);
     at = put_number(at + 7, d->port);
     for (uint32_t tier = 0; tier < d->tier; tier++) {
@@ -107,6 +103,14 @@ static void note_place(struct usb_storage *s)
         at = put_number(at, d->route >> 4 * tier & 15);
     }
     *at = '\0';
+}
+
+/* Note where the drive is. A drive that moves gets another name. */
+static void note_place(struct usb_storage *s)
+{
+    s->place = s->device.place;
+    s->host->news[s->place] &= (uint8_t)~XHCI_NEW_TO_DRIVES;
+    usb_storage_name(s, s->name);
 }
 
 /* Start the drive that is addressed. ERR_REMOVED: it is another drive than before. */

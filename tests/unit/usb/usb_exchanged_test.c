@@ -342,8 +342,29 @@ static void test_moved_card(bool late, bool gets_other)
        a);
 }
 
+/* An equal reader without a card comes to another port while a card with open files is away. */
+static void test_report(void)
+{
+    const struct block_device *d;
+
+    serials = false;
+    clear();
+    reader(0, 2, A);
+    (void)open_all();
+    list(LOOKS);
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    list(LOOKS);
+    reader(1, 3, NO_CARD);
+    d = looks();
+    OK(d != NULL && has_name(d, ", port 3") && d->error_message != NULL &&
+           has_name(&usb.devices[0], ", port 2") && n_wrong == 0,
+       "an empty reader is reported at its own port: %s", d != NULL ? d->name : "it is not");
+}
+
 int main(void)
 {
+    test_report();
     test_moved_card(false, false);
     test_moved_card(true, false);
     test_moved_card(true, true);

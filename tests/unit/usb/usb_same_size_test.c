@@ -307,6 +307,54 @@ static void test_unreadable_at_first(unsigned faults_again)
        faults_again != 0 ? "as it was" : "when that can be read");
 }
 
+static uint64_t wakes_at; /* until then the drive's reads fail, because it does not spin */
+static unsigned read_ms;  /* time that each failing read takes */
+
+static void fail_asleep(struct fake_unit *unit)
+{
+    unit->times = unit->cdb[0] == 0x28 && f.now < wakes_at;
+    unit->fault = STALLED;
+    f.now += unit->times * read_ms;
+}
+
+static void tell_becoming_ready(struct fake_unit *unit)
+{
+    if (unit->cdb[0] != 3 || read_ms != 0) /* REQUEST SENSE */
+        return;
+    unit->answer[2] = 2;
+    unit->answer[12] = 4;
+    unit->answer[13] = 1;
+}
+
+static void open_asleep(uint64_t until, unsigned ms)
+{
+    clear();
+    put_drive(0, 2);
+    f.units[0].on_command = fail_asleep;
+    f.units[0].on_answer = tell_becoming_ready;
+    wakes_at = until;
+    read_ms = ms;
+    start_watch();
+    (void)open_all();
+    feed();
+}
+
+/* A disk in standby that says so when it is read, and one that fails slowly. */
+static void test_asleep(void)
+{
+    open_asleep(8000, 0);
+    OK(found[0]->error_message == NULL && usb.drives[0].print != 0 && f.now < 9000 &&
+           longest < 3000 && unit_read(found[0]) == 0 && n_wrong == 0,
+       "a disk whose reads fail for 8 s until it spins is used after %u ms", (unsigned)f.now);
+    open_asleep(UINT64_MAX, 0);
+    OK(found[0]->error_message == NULL && usb.drives[0].print == 0 && f.now < 25000 &&
+           longest < 3000 && n_wrong == 0,
+       "a disk that never spins is waited for %u ms", (unsigned)f.now);
+    open_asleep(UINT64_MAX, 10000);
+    OK(found[0]->error_message == NULL && usb.drives[0].print == 0 && f.now < 25000 && n_wrong == 0,
+       "a disk whose reads fail after 10 s each is waited for %u ms", (unsigned)f.now);
+}
+
 int main(void)
 {
     test_swapped_card(true, false);
@@ -329,5 +377,6 @@ int main(void)
     test_unreadable();
     test_unreadable_at_first(1000);
     test_unreadable_at_first(0);
+    test_asleep();
     return usb_done();
 }
