@@ -412,7 +412,8 @@ static struct block_device *tell_left_out(struct usb *u)
     return refuse(u, "USB controller", why);
 }
 
-/* True if the attached drive `other` is another card of the drive's reader, which may have moved. */
+/* True if the attached drive `other` may be another card of the drive's reader, which may have
+ * moved. */
 static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];

@@ -66,9 +66,9 @@ enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t fir
                           struct block_device *out);
 
 /* Look for a released drive at these places, and take it again. ERR_NO_DEVICE: no device there has
- * the drive's numbers. ERR_REMOVED: a device has them, but is another drive, has another card, or has
- * its card in another slot. Other errors: if s->why is NULL, the last device gave no answer; else
- * a device with the drive's numbers is refused. */
+ * the drive's numbers. ERR_REMOVED: a device has them, but is another drive, has another card, or
+ * has its card in another slot. Other errors: if s->why is NULL, the last device gave no answer;
+ * else a device with the drive's numbers is refused. */
 enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
 
 /* Take a released drive again, first at its own place, because a drive with the same numbers may be
@@ -78,8 +78,8 @@ enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
  * the device that counted as the drive is another one, x->news marks it as new to drives. */
 enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t last);
 
-/* Name the device that was tried last by its place: "USB drive at 0xfd500000, port 2", or "port 2.1.4"
- * behind two hubs. name has USB_STORAGE_NAME_BYTES. */
+/* Name the device that was tried last by its place: "USB drive at 0xfd500000, port 2", or "port
+ * 2.1.4" behind two hubs. name has USB_STORAGE_NAME_BYTES. */
 void usb_storage_name(const struct usb_storage *s, char *name);
 
 /* Release the drive, so that nothing arrives in a buffer that is returned. If the drive's endpoints

@@ -37,13 +37,15 @@ unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 bool usb_storage_spins_up(unsigned key, unsigned code);
 
 /* Find the unit, the size and the first blocks of a drive that is addressed and configured, and
- * whether it refuses writes. A drive that was here before must have the same. Most errors set s->why. ERR_IO with s->no_modes: start the drive again, without the
- * command after which it fell silent. */
+ * whether it refuses writes. A drive that was here before must have the same. Most errors set
+ * s->why. ERR_IO with s->no_modes: start the drive again, without the command after which it fell
+ * silent. */
 enum err usb_storage_learn(struct usb_storage *s);
 
-/* Ask for the card in the slot of a drive of the same reader, or of s itself; s is attached. ERR_OK: it
- * has the drive's size and first blocks. ERR_REMOVED: it has others, or was changed. ERR_NO_DEVICE: there is no
- * card. ERR_BUSY: it is not ready. ERR_IO: no answer. */
+/* Ask for the card in the slot of a drive of the same reader, or of s itself; s is attached. ERR_OK:
+ * it has the drive's size and first blocks. ERR_REMOVED: it has others, or was changed.
+ * ERR_NO_DEVICE: there is no card. ERR_BUSY: it is not ready, or its first blocks cannot be read.
+ * ERR_IO: no answer. */
 enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of);
 
 #endif

@@ -521,9 +521,9 @@ static void test_stick_in_place_of_reader(void)
     plug(&f.units[0]);
     put_drive(1, 2);
     (void)list(LOOKS);
-    OK(unit_read(&usb.devices[0]) == 0, "two cards of one reader are not taken for twins");
+    OK(unit_read(&usb.devices[0]) == 0, "the first card is read in its reader, which has moved");
     move_reader(4);
-    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "and the first is read at another port");
+    OK(unit_read(&usb.devices[0]) == 0 && n_wrong == 0, "and at another port");
 }
 
 static bool changes_at_start; /* the disk is replaced when START UNIT comes, which tells it */

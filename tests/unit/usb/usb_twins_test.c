@@ -93,7 +93,7 @@ static const char *const orders[] = {
 };
 
 /* The second reader is empty when it is plugged in. Later it has a card, and the first is away. */
-static void test_twins(enum order order, uint8_t number)
+static void test_equal_readers(enum order order, uint8_t number)
 {
     bool goes = order != WHILE_IT_IS_THERE && order < BEFORE_IT;
     unsigned drive = 0, n = 0;
@@ -164,7 +164,7 @@ static void test_mouse_in_place(void)
         n += unit_read(&usb.devices[drive]) == FIRST;
         look_twice();
     }
-    OK(n == 5 && n_wrong == 0, "and its files at a third one: a mouse is not its twin");
+    OK(n == 5 && n_wrong == 0, "and its files at a third one, also if a mouse had its port");
 }
 
 /* A stick is in the port of a drive with open files, is put back there, and answers late. */
@@ -194,8 +194,8 @@ static void test_silent_stick(bool has_files)
 int main(void)
 {
     for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT_AND_OTHERS; order++)
-        test_twins(order, 0);
-    test_twins(WHILE_IT_IS_AWAY, '7');
+        test_equal_readers(order, 0);
+    test_equal_readers(WHILE_IT_IS_AWAY, '7');
     test_mouse_in_place();
     test_silent_stick(true);
     test_silent_stick(false);
