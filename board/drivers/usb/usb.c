@@ -418,8 +418,7 @@ static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
 
-    return is_attached(u, other) && a->identity == b->identity && a->serial == b->serial &&
-           a->unit <= b->last_unit;
+    return is_attached(u, other) && usb_storage_may_be(a, b) && a->unit <= b->last_unit;
 }
 
 /* Release a new drive that is the card of another one: the card came to a reader with equal numbers
@@ -447,6 +446,21 @@ static void ask_readers(struct usb *u)
         }
 }
 
+/* Note attached drives that nothing tells apart, as two sticks without serial numbers onto which one
+ * image was written: each is taken again only at its own port. They are asked for their cards first,
+ * because one card may have moved from reader to reader. */
+static void note_twins(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        for (unsigned j = 0; j < i; j++) {
+            struct usb_storage *a = &u->drives[i], *b = &u->drives[j];
+
+            if (is_attached(u, i) && is_attached(u, j) && !(a->has_twin && b->has_twin) &&
+                usb_storage_is_equal(a, b) && usb_storage_has_card(a) && usb_storage_has_card(b))
+                a->has_twin = b->has_twin = true;
+        }
+}
+
 static struct block_device *look_for_drives(struct usb *u)
 {
     struct block_device *out = NULL;
@@ -467,6 +481,7 @@ static struct block_device *look_for_drives(struct usb *u)
         u->last_place = u->last_place % n + 1;
         took = take_drive(u, u->last_place, &out);
     }
+    note_twins(u);
     if (out == NULL)
         out = tell_left_out(u);
     return out != NULL ? out : next_change(u);
@@ -555,6 +570,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
     keep_controller(u);
     /* Drives come first; a keyboard is searched among the remaining devices. */
     n = find_drives(u, out, most);
+    note_twins(u);
     if (u->host.running)
         find_keyboard(u);
     return n;

@@ -295,6 +295,15 @@ void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *relea
         (void)stop_all(s, ERR_IO);
 }
 
+bool usb_storage_has_card(struct usb_storage *s)
+{
+    if (usb_storage_ask_slot(s, s) == ERR_OK)
+        return true;
+    s->host->news[s->place] |= XHCI_NEW_TO_DRIVES;
+    (void)stop_all(s, ERR_IO);
+    return false;
+}
+
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out)
 {

@@ -45,12 +45,14 @@ struct usb_storage {
     bool few; /* a large command has failed or had no answer, so the next ones are small */
     bool at_edge, has_read_edge; /* the command moves a block that the request covers only in
                                     part */
-    uint32_t place;              /* where the drive was last found: see struct xhci_device */
+    uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */
     uint32_t tried;              /* a place that start need not try; 0: none */
     bool is_here; /* the drive was there, or the device there may be the drive: see usb.c */
     uint32_t identity, serial; /* maker and product, and a hash of the serial number; 0: none */
     uint64_t print; /* hash of the medium's first blocks, which differ between cards; 0: they could
                        not be read */
+    bool has_twin;  /* only its port distinguishes this drive from another one that was here; never
+                       cleared, because the other one may come back */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
@@ -86,6 +88,14 @@ void usb_storage_name(const struct usb_storage *s, char *name);
  * do not stop, stop the whole controller. */
 void usb_storage_let_go(struct usb_storage *s);
 
+/* True if another drive has the same numbers and size, and its first blocks do not differ or could
+ * not be read. */
+bool usb_storage_is_equal(const struct usb_storage *s, const struct usb_storage *other);
+
+/* True if a drive with a released drive's numbers may be that drive: if that has a twin, only at its
+ * port. */
+bool usb_storage_may_be(const struct usb_storage *s, const struct usb_storage *other);
+
 /* True if a new drive has all numbers and the first blocks of a released one. */
 bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new);
 
@@ -96,6 +106,10 @@ void usb_storage_look(struct usb_storage *s);
  * slot. If the own card was changed, or the other one is back, release s and mark its place as new
  * to drives. If s has open files (in_use) and its card is there, s stays. */
 void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *released, bool in_use);
+
+/* Ask an attached, idle drive whether its card is there. If not, release s and mark its place as new
+ * to drives. */
+bool usb_storage_has_card(struct usb_storage *s);
 
 /* Wait for at most this time until nothing is in flight, and return true if so; read-ahead data
  * that nobody took may have arrived by then. Also true if only a start of the controller can end

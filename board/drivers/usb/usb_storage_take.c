@@ -32,10 +32,15 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* Drives with equal numbers are told apart by their media: see usb_storage_learn. */
+/* Drives with equal numbers are told apart by their media: see usb_storage_learn. Twins are told
+ * apart by their sockets, not by the numbers of their places, which change if hubs are found in
+ * another order. */
 static bool is_mine(const struct usb_storage *s, const struct identity *i)
 {
-    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial);
+    const struct xhci_device *d = &s->device;
+
+    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial &&
+                                (!s->has_twin || (s->port == d->port && s->route == d->route)));
 }
 
 /* Address and configure a drive at this place. ERR_NO_DEVICE: there is no drive, or another. */
@@ -109,6 +114,8 @@ void usb_storage_name(const struct usb_storage *s, char *name)
 static void note_place(struct usb_storage *s)
 {
     s->place = s->device.place;
+    s->port = s->device.port;
+    s->route = s->device.route;
     s->host->news[s->place] &= (uint8_t)~XHCI_NEW_TO_DRIVES;
     usb_storage_name(s, s->name);
 }
@@ -142,7 +149,7 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
 {
     struct xhci *x = s->host;
     enum err e = ERR_OK, other = ERR_NO_DEVICE;
-    bool fresh;
+    bool is_new = s->place == 0, fresh;
 
     s->phase = USB_IDLE;
     s->why = NULL;
@@ -158,7 +165,7 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
         if (place == s->tried || !xhci_is_unused(x, place, &fresh))
             continue;
         e = try_place(s, place);
-        if (e == ERR_OK && (e = start_found(s)) != ERR_REMOVED)
+        if (e == ERR_OK && ((e = start_found(s)) != ERR_REMOVED || is_new))
             return e;
         if (e == ERR_NO_DEVICE)
             (void)xhci_hub_open(x, place); /* a drive may be behind this hub */
@@ -221,9 +228,20 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
     return e;
 }
 
+bool usb_storage_is_equal(const struct usb_storage *s, const struct usb_storage *other)
+{
+    return s->identity == other->identity && s->serial == other->serial && s->unit == other->unit &&
+           s->n_sectors == other->n_sectors && s->block_sectors == other->block_sectors &&
+           (s->print == other->print || s->print == 0 || other->print == 0);
+}
+
+bool usb_storage_may_be(const struct usb_storage *s, const struct usb_storage *other)
+{
+    return s->identity == other->identity && s->serial == other->serial &&
+           (!s->has_twin || (s->port == other->port && s->route == other->route));
+}
+
 bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new)
 {
-    return s->identity == new->identity && s->serial == new->serial && s->unit == new->unit &&
-           s->n_sectors == new->n_sectors && s->block_sectors == new->block_sectors &&
-           s->print == new->print;
+    return usb_storage_is_equal(s, new) && s->print == new->print &&usb_storage_may_be(s, new);
 }

@@ -191,8 +191,76 @@ static void test_silent_stick(bool has_files)
        "and is there when it answers");
 }
 
+static bool is_unreadable; /* block 0 of all sticks */
+
+static void fail_block_0(struct fake_unit *unit)
+{
+    unit->times = is_unreadable && moves_blocks(unit) && be32(unit->cdb + 2) == 0;
+    unit->fault = STALLED;
+}
+
+static void put_stick(unsigned unit, uint32_t port)
+{
+    put_drive(unit, port);
+    f.units[unit].number = 0;
+    f.units[unit].on_command = fail_block_0;
+    memcpy(f.units[unit].disk, f.units[FIRST].disk, 512);
+}
+
+enum way { PULLED_OUT, OTHER_RESET, UNREADABLE, N_WAYS };
+
+static const char *const ways[] = { "the first is pulled", "the second was reset before",
+                                    "their first blocks cannot be read" };
+
+/* Two sticks that nothing tells apart, such as those onto which one image was written. */
+static void test_same_image(enum way way, bool at_start)
+{
+    unsigned n = 0;
+
+    begin();
+    is_unreadable = way == UNREADABLE;
+    put_stick(FIRST, 2);
+    if (at_start)
+        put_stick(SECOND, 3);
+    (void)open_all();
+    look_twice();
+    if (!at_start)
+        put_stick(SECOND, 3);
+    look_twice();
+    usb.devices[0].in_use = true;
+    OK(unit_read(&usb.devices[0]) == FIRST && unit_read(&usb.devices[1]) == SECOND,
+       "two sticks with one image are two drives");
+    if (way == OTHER_RESET)
+        (void)usb.devices[1].reset(&usb.devices[1]);
+    pull(&f.units[FIRST]);
+    for (unsigned i = 0; i < 5; i++) {
+        n += unit_read(&usb.devices[0]) >= 0;
+        look_twice();
+    }
+    OK(n == 0, "the first one's files are not read from the second one if %s", ways[way]);
+    plug_in(FIRST, 2);
+    OK(unit_read(&usb.devices[0]) == FIRST && unit_read(&usb.devices[1]) == SECOND && n_wrong == 0,
+       "both are read when it is back");
+}
+
+/* At the start the first of two equal readers is empty. */
+static void test_empty_first(void)
+{
+    begin();
+    put_reader(FIRST, 2, 0, true);
+    put_reader(SECOND, 3, 0, false);
+    OK(open_all() == 2 && has_name(found[0], ", port 2") && found[0]->error_message != NULL &&
+           has_name(found[1], ", port 3") && unit_read(found[1]) == SECOND && n_wrong == 0,
+       "an empty reader is reported at the start, and an equal one with a card is read");
+}
+
 int main(void)
 {
+    for (enum way way = PULLED_OUT; way < N_WAYS; way++) {
+        test_same_image(way, true);
+        test_same_image(way, false);
+    }
+    test_empty_first();
     for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT_AND_OTHERS; order++)
         test_equal_readers(order, 0);
     test_equal_readers(WHILE_IT_IS_AWAY, '7');
