@@ -99,40 +99,6 @@ static bool set_option(struct chat *c, struct json_request *r, enum json_field f
     return r->values[field] == NULL || json_request_set(r, field, c->options, &report) == ERR_OK;
 }
 
-/* Return a feature's description of a field, or NULL if the request lacks the field or no feature
- * knows it. */
-static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
-                                            enum json_field field, void **state)
-{
-    return r->values[field] == NULL ? NULL
-                                    : features_field(c->features, json_field_name(field), state);
-}
-
-/* Apply the settings that may fail, for example because a file is missing. If one fails, the later
- * ones are not set. */
-static bool apply(struct chat *c, const struct json_request *r)
-{
-    const char *error_message = NULL;
-
-    for (unsigned i = 0; i < JSON_N_FIELDS && error_message == NULL; i++) {
-        void *state;
-        const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
-
-        if (f == NULL || f->set == NULL) {
-            continue;
-        }
-        if (c->session == NULL) {
-            chat_say_no_model(c->console);
-            return false;
-        }
-        error_message = f->set(state, c, r->values[i]);
-        if (error_message != NULL) {
-            chat_json_error(c, f->name, f->name, 0, error_message);
-        }
-    }
-    return error_message == NULL;
-}
-
 /* Set all options of the request and, unless a guest sent it, the fields of features; or none if
  * one is refused. The system prompt is set last, because it cannot be undone; one that is too long
  * is refused first. */
@@ -146,24 +112,11 @@ static bool set_fields(struct chat *c, struct json_request *r, bool is_guest)
     for (unsigned i = JSON_FIELD_OPTIONS; good && i < JSON_N_FIELDS; i++) {
         good = i == JSON_FIELD_SYSTEM || set_option(c, r, (enum json_field)i);
     }
-    good = good && (is_guest || apply(c, r)) && set_option(c, r, JSON_FIELD_SYSTEM);
+    good = good && (is_guest || chat_json_set_fields(c, r)) && set_option(c, r, JSON_FIELD_SYSTEM);
     if (!good) {
         options_put_back(c->options, &before);
     }
     return good;
-}
-
-/* Call the features whose fields take effect after everything else is set. */
-static void enter(struct chat *c, const struct json_request *r)
-{
-    for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
-        void *state;
-        const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
-
-        if (f != NULL && f->enter != NULL) {
-            f->enter(state, c, r->values[i]);
-        }
-    }
 }
 
 /* Apply the settings in the conversation that the request names. */
@@ -178,7 +131,7 @@ static void begin(struct chat *c, const struct json_request *r)
     if (r->values[JSON_FIELD_SYSTEM] != NULL) {
         c->program.messages.changed_system = false;
     }
-    enter(c, r);
+    chat_json_enter_fields(c, r);
     if (r->values[JSON_FIELD_SYSTEM] != NULL || r->values[JSON_FIELD_RESET] != NULL) {
         chat_clear(c);
     }

@@ -19,6 +19,12 @@ void chat_json_defaults(struct console *c, const struct ingot_sampling *s);
  * otherwise send the error. Also reads the messages of the request. */
 bool chat_json_check(struct chat *c, const struct json_request *r);
 
+/* Apply the settings of features, which may fail, for example because a file is missing. If one
+ * fails, send the error, undo those before it, and return false. */
+bool chat_json_set_fields(struct chat *c, const struct json_request *r);
+/* Call the features whose fields take effect after everything else is set. */
+void chat_json_enter_fields(struct chat *c, const struct json_request *r);
+
 /* Answer a request for something other than a reply: tokens of a text, an embedding, the models,
  * figures, the plan, past events. Returns false if the request is none of these. *reason is for the
  * event `done`. */

@@ -74,15 +74,16 @@ struct feature_saved {
 
 /* ---- a field of requests (docs/SERIAL.md) ---------------------------------------------------- */
 
-/* Each function gets the field's value. `check` and `set` return NULL, or a sentence that says why
- * the value is wrong. */
+/* `check`, `set` and `enter` get the field's value. `check` and `set` return NULL, or a sentence
+ * that says why the value is wrong. `check` changes nothing. `set` is called after the options were
+ * set; if it returns a sentence, they are put back. `put_back` undoes the last `set`, because that
+ * of another field failed. `enter` is called last, with a checked value. */
 struct feature_field {
     const char *name;
-    const char *(*check)(void *state, struct chat *c, const char *value); /* changes nothing */
-    const char *(*set)(void *state, struct chat *c, const char *value); /* called before options are
-                                                                         * set */
-    void (*enter)(void *state, struct chat *c, const char *value);      /* called after `set`, with
-                                                                    * a checked value */
+    const char *(*check)(void *state, struct chat *c, const char *value);
+    const char *(*set)(void *state, struct chat *c, const char *value);
+    void (*put_back)(void *state, struct chat *c);
+    void (*enter)(void *state, struct chat *c, const char *value);
 };
 
 /* ---- an option ------------------------------------------------------------------------------- */

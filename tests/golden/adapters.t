@@ -319,4 +319,13 @@ requests = ['{"id":1,"prompt":"Once upon a time","adapter":"llama_gqa-qv","temp"
 done = run([HOST, "chat", model("llama_gqa"), "--mode", "json", "--template", "none"],
            stdin=("\n".join(requests) + "\n").encode())[1]
 tap.ok(done.count('"done"') == 3 and '"adapter"' in done and "there is no adapter nobody" in done, "adapters in requests", done)
+requests = [{"command": "/adapter off"}, {"command": "/adapters"}, {"adapter": "llama_gqa-qv", "grammar": "a||b"}, {"command": "/adapters"},
+            {"command": "/adapter llama_gqa-qv:0.5"}, {"command": "/adapters"}, {"adapter": "off", "grammar": "a||b"}, {"command": "/adapters"}]
+done = run([HOST, "chat", model("llama_gqa"), "--mode", "json", "--template", "none", "--grammar", "on"],
+           stdin="".join(json.dumps({"id": i, **r}) + "\n" for i, r in enumerate(requests)).encode())[1]
+events = [json.loads(line) for line in done.splitlines() if line.startswith("{")]
+said = [[e["text"] for e in events if e.get("id") == i and e["event"] != "done" and ("in use" in e["text"] or e["event"] == "error")]
+        for i in range(len(requests))]
+tap.ok(said[1] == said[3] == [] and len(said[5]) == 1 and said[5] == said[7] and all("grammar: " in said[i][0] for i in (2, 6)),
+       "a request whose grammar is refused leaves the adapters alone", said)
 tap.done()

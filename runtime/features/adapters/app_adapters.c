@@ -197,12 +197,22 @@ enum err app_change_adapters(struct app *a, const char *list)
 static const char *set_field(void *state, struct chat *c, const char *list)
 {
     struct app *a = c->features->app;
+    struct adapters_state *s = state;
 
-    (void)state;
+    memcpy(s->before, s->adapted, sizeof s->before);
     return app_change_adapters(a, list) == ERR_OK ? NULL : a->error_message;
 }
 
-static const struct feature_field field = { .name = "adapter", .set = set_field };
+static void put_field_back(void *state, struct chat *c)
+{
+    const struct adapters_state *s = state;
+
+    (void)app_change_adapters(c->features->app, s->before[0] != '\0' ? s->before : "off");
+}
+
+static const struct feature_field field = { .name = "adapter",
+                                            .set = set_field,
+                                            .put_back = put_field_back };
 
 const struct feature feature_adapters = {
     .name = "adapters",

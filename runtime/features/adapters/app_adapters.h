@@ -11,6 +11,7 @@ struct adapters_state {
     struct memory_range ram; /* memory of `adapters`, in front of the target model's arena */
     struct adapters adapters;
     char adapted[ADAPTER_LIST_BYTES];         /* the list of adapters in use */
+    char before[ADAPTER_LIST_BYTES];          /* the list before the last request set another */
     struct adapter_list lists[ADAPTERS_SETS]; /* the new lists while sets are being changed */
 };
 
