@@ -168,8 +168,8 @@ static enum err find_half(struct saved_chat *s)
     if (s->halves.is_cut) {
         format_text(
             s->error_message, sizeof s->error_message,
-            "%s is cut off: it has %llu bytes, fewer than what was saved there: copy it whole, "
-            "or %s overwrites it",
+            "%s is cut off: it has %llu bytes, fewer than what was saved there: copy it whole; "
+            "%s overwrites it if it is large enough",
             s->halves.file->name, (unsigned long long)s->halves.file->bytes, saved_chat_command(s));
         return ERR_BAD_CHECKSUM;
     }
