@@ -168,12 +168,34 @@ static bool cut(const char **from, const char *ends, char *to, size_t room)
     return true;
 }
 
-/* Return true if the address is neither that of the network nor that of all its machines. */
-static bool is_of_one(const struct net_fixed *f)
+bool net_read_address(const char *text, ip4_addr_t *address)
+{
+    unsigned dots = 0;
+
+    for (const char *c = text; *c != '\0'; c++) {
+        bool begins = c == text || c[-1] == '.';
+
+        if (begins && *c == '0' && c[1] != '.' && c[1] != '\0') {
+            return false;
+        }
+        dots += *c == '.';
+    }
+    return dots == 3 && ip4addr_aton(text, address) != 0;
+}
+
+bool net_is_unicast(const ip4_addr_t *address)
+{
+    return !ip4_addr_isany_val(*address) && !ip4_addr_ismulticast(address) &&
+           address->addr != IPADDR_BROADCAST;
+}
+
+/* Return true if the addresses are of one machine each; 0.0.0.0 means no router. */
+static bool are_machines(const struct net_fixed *f)
 {
     uint32_t machine = f->address.addr & ~f->mask.addr;
 
-    return machine != 0 && machine != ~f->mask.addr;
+    return net_is_unicast(&f->address) && machine != 0 && machine != ~f->mask.addr &&
+           (ip4_addr_isany_val(f->gateway) || net_is_unicast(&f->gateway));
 }
 
 bool net_read_fixed(const char *how, struct net_fixed *f)
@@ -192,7 +214,7 @@ bool net_read_fixed(const char *how, struct net_fixed *f)
         return false;
     }
     f->mask.addr = lwip_htonl(0xffffffffu << (32 - bits));
-    return is_of_one(f) && (*how == '\0' || net_read_address(how + 1, &f->gateway));
+    return *how == '\0' || net_read_address(how + 1, &f->gateway);
 }
 
 const char *net_check(const char *how, const char *name)
@@ -202,11 +224,16 @@ const char *net_check(const char *how, const char *name)
     if (!is_host_name(name)) {
         return "name= takes up to 31 letters, digits and '-', but no '-' at either end";
     }
-    if (strcmp(how, "dhcp") != 0 && strcmp(how, "auto") != 0 && !net_read_fixed(how, &fixed)) {
+    if (strcmp(how, "dhcp") == 0 || strcmp(how, "auto") == 0) {
+        return NULL;
+    }
+    if (!net_read_fixed(how, &fixed)) {
         return "net= takes dhcp, auto, ADDRESS/BITS or ADDRESS/BITS,GATEWAY, such as "
                "net=192.168.1.20/24,192.168.1.1";
     }
-    return NULL;
+    return are_machines(&fixed) ? NULL
+                                : "net= takes addresses of machines, not a network's own or its "
+                                  "broadcast address";
 }
 
 const char *net_check_time(const char *time)

@@ -106,8 +106,10 @@ struct net_fixed {
     ip4_addr_t address, mask, gateway;
 };
 bool net_read_fixed(const char *how, struct net_fixed *f);
-/* Read the address of one machine, of four decimal numbers. lwIP would accept fewer numbers, and
- * take one that begins with 0 as octal. */
+/* Read an address of four decimal numbers. lwIP would accept fewer numbers, and take one that begins
+ * with 0 as octal. */
 bool net_read_address(const char *text, ip4_addr_t *address);
+/* Return true if the address can be that of one machine. */
+bool net_is_unicast(const ip4_addr_t *address);
 
 #endif

@@ -22,27 +22,6 @@ static uint16_t read_port(const char *text)
     return *text == '\0' && port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
-static bool is_unicast(const ip4_addr_t *address)
-{
-    return !ip4_addr_isany_val(*address) && !ip4_addr_ismulticast(address) &&
-           address->addr != IPADDR_BROADCAST;
-}
-
-bool net_read_address(const char *text, ip4_addr_t *address)
-{
-    unsigned dots = 0;
-
-    for (const char *c = text; *c != '\0'; c++) {
-        bool begins = c == text || c[-1] == '.';
-
-        if (begins && *c == '0' && c[1] != '.' && c[1] != '\0') {
-            return false;
-        }
-        dots += *c == '.';
-    }
-    return dots == 3 && ip4addr_aton(text, address) != 0 && is_unicast(address);
-}
-
 /* Read "ntp", "ntp,ADDRESS" or "ntp,ADDRESS:PORT". */
 bool net_time_read(struct net_time *t, const char *how)
 {
@@ -67,7 +46,7 @@ bool net_time_read(struct net_time *t, const char *how)
     memcpy(text, how, n);
     text[n] = '\0';
     t->port = how[n] == ':' ? read_port(how + n + 1) : t->port;
-    return net_read_address(text, &t->fixed) && t->port != 0;
+    return net_read_address(text, &t->fixed) && net_is_unicast(&t->fixed) && t->port != 0;
 }
 
 void net_time_servers(struct net_time *t, unsigned n, const ip4_addr_t *servers)
@@ -76,7 +55,7 @@ void net_time_servers(struct net_time *t, unsigned n, const ip4_addr_t *servers)
     unsigned n_good = 0;
 
     for (unsigned i = 0; i < n && n_good < NET_TIME_SERVERS; i++) {
-        if (is_unicast(&servers[i])) {
+        if (net_is_unicast(&servers[i])) {
             good[n_good++] = servers[i];
         }
     }
@@ -153,7 +132,7 @@ static bool choose_server(struct net *n, ip_addr_t *server)
 
             address = ip4_addr_isany_val(t->fixed) ? address : t->fixed;
             ip_addr_copy_from_ip4(*server, address);
-            return is_unicast(&address);
+            return net_is_unicast(&address);
         }
     }
     return false;

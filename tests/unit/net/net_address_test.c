@@ -125,23 +125,27 @@ static void check_short_lease(uint32_t lease)
 /* lwIP would read these as addresses: "192.168.1" as 192.168.0.1, and "020" as 16. */
 static void check_fixed(void)
 {
-    static const char *const wrong[] = { "192.168.1/24",
-                                         "192.168.001.020/24",
-                                         "192.168.1.020/24",
+    static const char *const wrong[] = { "192.168.1/24", "192.168.001.020/24", "192.168.1.020/24",
                                          "192.168.1.20/24,192.168.1",
-                                         "192.168.1.20/24,192.168.1.010",
-                                         "192.168.1.20/24,0.0.0.0",
-                                         "192.168.1.0/24",
-                                         "192.168.1.255/24",
-                                         "0.0.0.0/24",
-                                         "224.0.0.1/24" };
+                                         "192.168.1.20/24,192.168.1.010" };
+    static const char *const no_machines[] = { "192.168.1.0/24", "192.168.1.255/24", "0.0.0.0/24",
+                                               "224.0.0.1/24", "192.168.1.20/24,255.255.255.255" };
 
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        OK(net_check(wrong[i], "ingot") != NULL, "net=%s is refused", wrong[i]);
+        const char *why = net_check(wrong[i], "ingot");
+
+        OK(why != NULL && strstr(why, "ADDRESS/BITS") != NULL, "net=%s is refused", wrong[i]);
+    }
+    for (unsigned i = 0; i < sizeof no_machines / sizeof no_machines[0]; i++) {
+        const char *why = net_check(no_machines[i], "ingot");
+
+        OK(why != NULL && strstr(why, "addresses of machines") != NULL, "net=%s is refused: %s",
+           no_machines[i], why);
     }
     OK(net_check("192.168.1.20/24", "ingot") == NULL &&
            net_check("10.0.0.255/8,10.0.0.1", "ingot") == NULL &&
-           net_check("192.168.0.10/30,192.168.0.9", "ingot") == NULL,
+           net_check("192.168.0.10/30,192.168.0.9", "ingot") == NULL &&
+           net_check("192.168.1.20/24,0.0.0.0", "ingot") == NULL,
        "addresses of machines are accepted");
 }
 
