@@ -46,7 +46,8 @@ static bool may_hold(struct app *a)
            !g->is_own && a->setup.options->load.beams <= 1;
 }
 
-/* Generate the answer. If `holds`, a grammar for it replaces the grammar of actions until then. */
+/* Generate the answer. If `holds`, a grammar for it is set, and that of actions is set again
+ * afterwards. */
 static void answer(struct app *a, const char *question, bool holds)
 {
     bool is_own = grammar_of(&a->chat)->is_own;
@@ -80,13 +81,13 @@ static void say_what_is_missing(struct app *a)
 {
     console_printf(a->setup.console,
                    "(the model is not asked: with about %u million parameters it only repeats "
-                   "itself; %s it chooses among your sentences. "
+                   "itself. To let it choose among your sentences, %s. "
                    "/remember keeps what you say; /reflect QUESTION asks it nevertheless)\n",
                    (unsigned)(n_parameters(&a->chat.session->model->image.header->params) /
                               1000000),
                    lessons_of(&a->chat)->learns && grammar_of(&a->chat)->is_own
-                       ? "after /grammar off"
-                       : "started with learn=on and grammar=on, and without beams=,");
+                       ? "use /grammar off"
+                       : "start with learn=on and grammar=on, without beams=, and set no grammar");
 }
 
 /* ---- a larger model -------------------------------------------------------------------------- */
