@@ -21,9 +21,9 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
-/* Return the type that halves the weights of a Q8_0 model or, for a model with fewer bits, the next
- * smaller type, if the fewest bytes that weights need then are within `limit`; they are taken to
- * shrink like all weights. INGOT_N_TYPES: there is none. */
+/* Return the first type of the list that saves an eighth of the bytes and with which the weights
+ * would fit in `limit`: the fewest bytes that they need are taken to shrink like all weights.
+ * INGOT_N_TYPES: there is none. */
 static unsigned smaller_type(const struct image *image, const struct plan_weights *w,
                              uint64_t limit)
 {
@@ -92,14 +92,14 @@ static void plan_cure(char *cure, size_t bytes, const struct plan *plan,
 void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
-    unsigned long least = (unsigned long)((least_bytes(w) + 1023) / 1024);
-    unsigned long kv = r->limits.kv_card ? (unsigned long)(plan_page_up(l->kv) / 1024) : 0;
+    unsigned long least = (unsigned long)((least_bytes(w) + KIB - 1) / KIB);
+    unsigned long kv = r->limits.kv_card ? (unsigned long)(plan_page_up(l->kv) / KIB) : 0;
     char cure[CURE_BYTES];
 
     /* Without mem= there is more room, so mem= is the obstacle. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         format_text(cure, sizeof cure, "raise mem= to at least %lu KiB%s", least + kv,
-                    kv == 0 ? "" : ", which also hold keys and values");
+                    kv == 0 ? "" : ", for weights, keys and values");
         plan->mem_is_short = true;
     } else {
         plan_cure(cure, sizeof cure, plan, r, w, l);
@@ -107,8 +107,8 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
     format_text(plan->error_message, sizeof plan->error_message,
                 "the weights need at least %lu KiB, plus %lu KiB for context %u and work space, "
                 "but may take only %lu KiB: %s",
-                least, (unsigned long)((l->rest + 1023) / 1024), (unsigned)plan->context,
-                (unsigned long)(l->limit / 1024), cure);
+                least, (unsigned long)((l->rest + KIB - 1) / KIB), (unsigned)plan->context,
+                (unsigned long)(l->limit / KIB), cure);
 }
 
 /* Return the largest type with which all weights fit, among types that suit any model.

@@ -277,6 +277,8 @@ static void test_refusal_of_chunk(void)
     request.limits.kv = kv_both(KV_F16);
 }
 
+/* With kv=card, mem= limits keys and values, too: the size that the error names has to be enough for
+ * both, and no more than that. */
 static void test_refusal_of_mem(void)
 {
     static const char before[] = "raise mem= to at least ";
