@@ -493,6 +493,7 @@ $(NET_FUZZ): $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/al
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -isystem $(LLHTTP_INCLUDE) $(SANITIZE) $< tests/fuzz/driver.c $(NET_ASAN) $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
+$(O)/tests/unit/net/net_closed.t: private HOST_CFLAGS += $(NET_ASAN_FLAGS)
 $(O)/tests/unit/net/%.t: tests/unit/net/%_test.c tests/unit/net/net_rig.h tests/unit/tap.h tests/alarm.h $(NET_ASAN) $(O)/asan/libingot.a
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
