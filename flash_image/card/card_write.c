@@ -293,8 +293,8 @@ static uint64_t mix_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* Add the beginning of a file, which for a model names its tensors. A file that cannot be read is
- * reported when it is copied. */
+/* Add the beginning of a file: a model's header holds the checksums of its tables. A file that
+ * cannot be read is reported when it is copied. */
 static uint64_t mix_file(uint64_t hash, const char *path)
 {
     uint8_t start[NUMBERED];

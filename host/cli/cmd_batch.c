@@ -131,7 +131,7 @@ static enum err put_prompt(struct batch *b, struct slot *p)
     return e == ERR_OK ? session_put(p->session, ids, n) : e;
 }
 
-static bool prompt_fits(struct batch *b, struct slot *p)
+static bool begin_with_prompt(struct batch *b, struct slot *p)
 {
     enum err e;
 
@@ -154,7 +154,7 @@ static bool check_requests(struct batch *b)
         const char *list = adapter_of(b, p.number);
 
         p.request = &b->file.list[p.number];
-        good = prompt_fits(b, &p) && good;
+        good = begin_with_prompt(b, &p) && good;
         /* A set of adapters is tried once. */
         if (set_of(b, p.number) == p.number &&
             app_use_adapter_sets(&b->host.app, &list, 1) != ERR_OK) {
@@ -276,7 +276,7 @@ static bool begin(struct batch *b, uint32_t slot, const struct request *r)
     p->thoughts.n = 0;
     p->thinks = false;
     p->sink = (struct generate_sink){ .context = p, .text = take_text, .think = take_think };
-    if (!prompt_fits(b, p)) {
+    if (!begin_with_prompt(b, p)) {
         return false;
     }
     b->n_prompt += p->session->n_ids;

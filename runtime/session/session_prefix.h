@@ -48,7 +48,8 @@ void session_forget_prefix(struct session *s);
 /* ---- for session.c ---- */
 
 /* Let the states keep the prefix instead of going back to n tokens, and count no token as cached.
- * Return false if no prefix of more than n tokens can be kept, and the states hold none now. */
+ * Return true if they hold it now. They do not if there is none, if it was lost, or if it has at
+ * most n tokens and was not held before. */
 bool session_prefix_hold(struct session *s, uint32_t n);
 
 /* Call after tokens were put: if the sequence now begins with the prefix, the prefix is cached. */
