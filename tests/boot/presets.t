@@ -96,8 +96,10 @@ tap.ok("(remembered in personal: My boat is called Marigold.)" in said and "(rem
 said = host("--temp", "0", "--learn", "on", "--grammar", "on", "--pins", "light:3", lines=["The shed has a green door.", "/reflect", "Turn on the light."])
 tap.ok("(remembered in personal: The shed has a green door.)" in said and "(light: on)" in said, "it chooses beside actions, too, which go on afterwards", said)
 said = host("--temp", "0", "--learn", "on", "--grammar", "yes|no", lines=["The shed has a green door.", "/reflect", "/grammar off", "/reflect"])
-tap.ok("after /grammar off it chooses among your sentences" in said and "(remembered in personal: The shed has a green door.)" in said,
+tap.ok("To let it choose among your sentences, use /grammar off." in said and "(remembered in personal: The shed has a green door.)" in said,
        "a person's grammar is not replaced, and a message says so", said)
+said = host("--temp", "0", "--grammar", "yes|no", lines=["The shed has a green door.", "/reflect"])
+tap.ok("start with learn=on and grammar=on, without beams=, and set no grammar." in said, "without learn=on, a message says all that is missing", said)
 
 # A lesson leaves the conversation to be computed again, after the system prompt, which stays.
 said = host("--temp", "0", "--learn", "on", "--pins", "light:3", "--system", "You are a cat.", "-n", "20",

@@ -292,6 +292,7 @@ static void test_refusal_of_mem(void)
         size_t named = at == NULL ? 0 : strtoul(at + sizeof before - 1, NULL, 10) * 1024;
 
         n++;
+        wrong += strstr(plan.error_message, "KiB, for weights, keys and values") == NULL;
         wrong += named <= limit || plan_with(named) != ERR_OK || plan_with(named - 1024) == ERR_OK;
     }
     OK(n > 2 && wrong == 0, "kv=card: %u refusals name the least mem=, %u are wrong", n, wrong);
