@@ -325,24 +325,50 @@ static const char *scaling_type(struct hf_json *in)
     return type;
 }
 
+/* True if a field of one scaling does not contradict its twin in the other (NULL: absent). The
+ * kinds are compared elsewhere. The base and the partial factor may also stand outside. */
+static bool agrees(const cJSON *field, const cJSON *twin, bool scales)
+{
+    const char *name = field->string;
+
+    if (cJSON_IsNull(field) || strcmp(name, "type") == 0 || strcmp(name, "rope_type") == 0 ||
+        strncmp(name, "mrope_", 6) == 0) {
+        return true;
+    }
+    if (strcmp(name, "rope_theta") == 0 || strcmp(name, "partial_rotary_factor") == 0) {
+        return twin == NULL || cJSON_Compare(field, twin, true);
+    }
+    return !scales || cJSON_Compare(field, twin, true);
+}
+
+static bool all_agree(const cJSON *a, const cJSON *b, bool scales)
+{
+    const cJSON *field;
+
+    cJSON_ArrayForEach(field, a)
+    {
+        if (!agrees(field, hf_json_get(b, field->string), scales)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Refuse a "rope_scaling" that says something else than "rope_parameters", as after an edit by hand:
  * Transformers obeys only the former, other programs only the latter. */
 static void check_repeated(struct scaling *k)
 {
-    const cJSON *other = hf_json_get(k->config->object, "rope_scaling"), *field;
+    const cJSON *now = k->in.object, *other = hf_json_get(k->config->object, "rope_scaling");
     struct hf_json old = { k->in.s, other, ERR_OK };
     const char *type = scaling_type(&k->in), *old_type = scaling_type(&old);
-    bool same = cJSON_IsObject(other) && (type == NULL) == (old_type == NULL) &&
-                (type == NULL || strcmp(type, old_type) == 0);
+    bool scales = type != NULL;
 
     if (other == NULL) {
         return;
     }
-    for (field = other->child; same && field != NULL; field = field->next) {
-        same = strcmp(field->string, "type") == 0 || strcmp(field->string, "rope_type") == 0 ||
-               cJSON_Compare(field, hf_json_get(k->in.object, field->string), true);
-    }
-    if (!same) {
+    if (!cJSON_IsObject(other) || scales != (old_type != NULL) ||
+        (scales && strcmp(type, old_type) != 0) || !all_agree(other, now, scales) ||
+        !all_agree(now, other, scales)) {
         refuse(k, ERR_BAD_MODEL,
                "differs from \"rope_parameters\": readers use one or the other, so take the wrong "
                "one out of config.json");

@@ -118,6 +118,12 @@ FOLDERS = [
      ["rope_scaling", "differs from", "rope_parameters"]),
     ("two rotations of one kind", config('"rope_parameters": {"rope_type": "llama3", "factor": 4}'),
      ["rope_scaling", "differs from", "rope_parameters"]),
+    ("a field that only rope_parameters has", rewrite("config.json", lambda b: json.dumps(
+        {**(c := json.loads(b)), "rope_parameters": {**c["rope_scaling"], "attention_factor": 3}}
+    ).encode()), ["rope_scaling", "differs from", "rope_parameters"]),
+    ("two bases", rewrite("config.json", lambda b: json.dumps(
+        {**json.loads(b), "rope_scaling": {"type": "default", "rope_theta": 1e4},
+         "rope_parameters": {"rope_theta": 5e5}}).encode()), ["rope_scaling", "differs from"]),
     ("rope_scaling that is a list", rewrite("config.json", lambda b: (
         b'{"rope_scaling": [1], "rope_parameters": {"rope_theta": 5e5}, ' +
         b.replace(b"rope_scaling", b"unused").lstrip()[1:])), ["rope_scaling", "differs from"]),

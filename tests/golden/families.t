@@ -154,6 +154,15 @@ CASES = [(family, "", {}, []) for family in FAMILIES] + [
     ("mistral", "with yarn that two fields repeat", {
         "rope_scaling": {"type": YARN["rope_type"], **YARN},
         "rope_parameters": {**YARN, "rope_theta": 1e4}}, []),
+    ("mistral", "with equal nulls", {
+        "rope_scaling": {**YARN, "attention_factor": None},
+        "rope_parameters": {**YARN, "attention_factor": None, "rope_theta": 1e4}}, []),
+    ("mistral", "with two defaults", {
+        "rope_scaling": {"rope_type": "default", "mrope_section": [2, 2, 2]},
+        "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}, []),
+    ("mistral", "with a base that only rope_scaling repeats", {
+        "rope_theta": 1e5, "rope_scaling": {**YARN, "rope_theta": 1e5},
+        "rope_parameters": YARN}, []),
     ("llama", "tied", {"tie_word_embeddings": True}, []),
     ("llama", "with biases", {"attention_bias": True}, []),
     ("qwen3", "with biases", {"attention_bias": True}, []),
