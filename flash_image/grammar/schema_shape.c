@@ -287,7 +287,8 @@ static bool are_names(const cJSON *list)
     return cJSON_IsArray(list);
 }
 
-/* Report lists that are none, such as "required": true, which draft 3 had. */
+/* Report an enum or a required that is not a list, such as "required": true, which draft 3 had.
+ * Its false and a null restrict nothing. */
 static void note_lists(struct schema_maker *m, const struct conj *c)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -298,7 +299,7 @@ static void note_lists(struct schema_maker *m, const struct conj *c)
             schema_note_wrong(m, c->parts[i], "enum",
                               "enum, anyOf and oneOf must be lists that are not empty");
         }
-        if (names != NULL && !cJSON_IsNull(names) && !are_names(names)) {
+        if (names != NULL && !cJSON_IsNull(names) && !cJSON_IsFalse(names) && !are_names(names)) {
             schema_note_wrong(m, c->parts[i], "required", "it has to be a list of names");
         }
     }

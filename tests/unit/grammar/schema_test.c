@@ -65,7 +65,9 @@ static void test_required(void)
                strstr(compiled_error_message, "required of the schema: it "),
            "a required that is not a list of names is refused: %s", compiled_error_message);
     }
-    OK(compile_schema("{\"type\":\"object\",\"required\":null}"), "required may be null");
+    OK(compile_schema("{\"type\":\"object\",\"required\":null}") &&
+           compile_schema("{\"type\":\"object\",\"required\":false}"),
+       "required may be null or false");
 }
 
 static void test_booleans(void)
