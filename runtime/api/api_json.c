@@ -391,6 +391,26 @@ static int32_t read_exponent(const char *s, const char *end)
 
 /* At least the first 19 digits count. Digits up to 2^53 with up to 22 places give the nearest
  * double (Clinger). Otherwise the result is at most one double away. */
+bool api_json_is_text(const struct api_json *value, const char *text)
+{
+    const char *own = api_json_text(value);
+
+    return own != NULL && strcmp(own, text) == 0;
+}
+
+bool api_json_has_text(const struct api_json *list, const char *text)
+{
+    const struct api_json *one;
+
+    api_json_each(one, list)
+    {
+        if (api_json_is_text(one, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 double api_json_number(const struct api_json *v)
 {
     const char *s, *end;

@@ -48,6 +48,10 @@ const char *api_json_text(const struct api_json *v);
 /* Return the text of a member, or NULL if it has none. */
 const char *api_json_text_of(const struct api_json *object, const char *name);
 
+/* True if the value is this text (_has_text: is a list that has this text). */
+bool api_json_is_text(const struct api_json *v, const char *text);
+bool api_json_has_text(const struct api_json *list, const char *text);
+
 /* Return the value as a double, rounded, or NaN if it is not a number. */
 double api_json_number(const struct api_json *v);
 

@@ -36,30 +36,30 @@ static void push(struct api_schema *s, const struct api_json *schema, uint32_t f
     s->todo = t;
 }
 
-static void note(struct api_schema *s, const char *keyword)
-{
-    s->unheld = s->unheld == NULL ? keyword : s->unheld;
-}
-
 /* ---- keywords -------------------------------------------------------------------------------- */
 
-/* Keywords that are read here or constrain nothing. The first ones have an effect only in a schema
- * without anyOf, oneOf, allOf and $ref. */
-enum { N_ALONE = 13 };
+/* Keywords that are read here or constrain nothing. The first ones are skipped beside $ref,
+ * const, enum, anyOf, oneOf and allOf, of which the first in this order is obeyed. */
+enum { N_ALONE = 18 };
 static const char known[][21] = {
     "required",      "properties",  "additionalProperties",
     "items",         "prefixItems", "minItems",
     "maxItems",      "minLength",   "maxLength",
     "minimum",       "maximum",     "minProperties",
-    "maxProperties", "type",        "enum",
-    "const",         "anyOf",       "oneOf",
-    "allOf",         "$ref",        "$defs",
-    "definitions",   "title",       "default",
-    "examples",      "$schema",     "$id",
-    "$comment",      "description", "deprecated",
-    "readOnly",      "writeOnly",   "example",
-    "nullable",      "format",      "discriminator",
+    "maxProperties", "enum",        "const",
+    "anyOf",         "oneOf",       "allOf",
+    "type",          "format",      "$ref",
+    "$defs",         "definitions", "title",
+    "default",       "examples",    "$schema",
+    "$id",           "$comment",    "description",
+    "deprecated",    "readOnly",    "writeOnly",
+    "example",       "nullable",    "discriminator",
 };
+
+static void note(struct api_schema *s, const char *keyword)
+{
+    s->unheld = s->unheld == NULL ? keyword : s->unheld;
+}
 
 static bool is_known(const char *key)
 {
@@ -73,7 +73,7 @@ static bool is_known(const char *key)
 
 static void note_unknown(struct api_schema *s, const struct api_json *v)
 {
-    const struct api_json *member;
+    const struct api_json *member, *required = api_json_get(v, "required");
 
     if (api_json_is(v, JSON_LIST)) {
         note(s, "a list in place of a schema");
@@ -85,18 +85,89 @@ static void note_unknown(struct api_schema *s, const struct api_json *v)
             note(s, member->key);
         }
     }
-    /* Draft 3 had "required": true. */
-    if (api_json_is_bool(api_json_get(v, "required")) || api_json_text_of(v, "required") != NULL) {
+    /* Draft 3 had "required": true; its false restricts nothing. */
+    if (!api_json_is_nothing(required) && !api_json_is(required, JSON_FALSE) &&
+        !api_json_is(required, JSON_LIST)) {
         note(s, "required");
     }
 }
 
-static void note_beside(struct api_schema *s, const struct api_json *v)
+static bool restricts(const char *name, const struct api_json *value)
 {
+    if (value == NULL || strcmp(name, "const") == 0) {
+        return value != NULL;
+    }
+    switch (value->kind) {
+    case JSON_NULL:
+    case JSON_TRUE: return false;
+    case JSON_FALSE: return strcmp(name, "required") != 0;
+    case JSON_LIST:
+    case JSON_OBJECT: return value->child != NULL;
+    case JSON_NUMBER: /* minLength, minItems and minProperties of 0 */
+        return strncmp(name, "min", 3) != 0 || name[3] == 'i' || api_json_number(value) > 0;
+    default: return true;
+    }
+}
+
+/* True for an enum of one text or number, which the const beside it repeats, as Pydantic writes. */
+static bool repeats(const char *name, const struct api_json *list, const struct api_json *value)
+{
+    const struct api_json *one = list->child;
+
+    return value != NULL && strcmp(name, "enum") == 0 && list->n == 1 && one->kind == value->kind &&
+           one->text != NULL && one->bytes == value->bytes &&
+           memcmp(one->text, value->text, one->bytes) == 0;
+}
+
+/* True if all values of a branch have the type beside it, or one of the types. */
+static bool has_type(const struct api_schema *s, const struct api_json *branch,
+                     const struct api_json *type)
+{
+    const char *own = api_schema_type(s, branch);
+
+    return own != NULL && (api_json_is_text(type, own) || api_json_has_text(type, own));
+}
+
+static bool have_type(const struct api_schema *s, const struct api_json *v, const char *taken,
+                      const struct api_json *type)
+{
+    const struct api_json *branch;
+
+    if (strcmp(taken, "$ref") == 0) {
+        return has_type(s, v, type);
+    }
+    api_json_each(branch, api_json_get(v, taken))
+    {
+        if (!has_type(s, branch, type)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Note a keyword that restricts values and is skipped, because only `taken` is obeyed: $ref, const,
+ * enum, anyOf, oneOf, allOf, or NULL for none. */
+static void note_beside(struct api_schema *s, const struct api_json *v, const char *taken)
+{
+    const struct api_json *type = api_json_get(v, "type"), *same = api_json_get(v, "const");
+    bool one_value = taken != NULL && (strcmp(taken, "const") == 0 || strcmp(taken, "enum") == 0);
+
     for (size_t i = 0; i < N_ALONE; i++) {
-        if (!api_json_is_nothing(api_json_get(v, known[i]))) {
+        const struct api_json *value = api_json_get(v, known[i]);
+        bool obeyed = taken != NULL && strcmp(known[i], taken) == 0;
+
+        if (!obeyed && restricts(known[i], value) && !repeats(known[i], value, same)) {
             note(s, known[i]);
         }
+    }
+    if (taken == NULL || one_value) {
+        return;
+    }
+    if (!api_json_is_nothing(api_json_get(v, "format"))) {
+        note(s, "format");
+    }
+    if (!api_json_is_nothing(type) && !have_type(s, v, taken, type)) {
+        note(s, "type");
     }
 }
 
@@ -108,62 +179,11 @@ static uint32_t count_of(const struct api_json *v, const char *name, uint32_t ab
     return n >= 0 && n < API_TIMES_MOST ? (uint32_t)n : absent;
 }
 
-static bool is_type(const struct api_json *type, const char *name)
-{
-    const char *text = api_json_text(type);
-
-    return text != NULL && strcmp(text, name) == 0;
-}
-
 /* ---- references ------------------------------------------------------------------------------ */
-
-/* Return the member or entry that a step of a JSON Pointer names (n bytes). In a step, ~1 is a
- * slash and ~0 a tilde. */
-static const struct api_json *step_to(const struct api_json *v, const char *step, size_t n)
-{
-    const struct api_json *one;
-    uint32_t i = 0;
-
-    api_json_each(one, v)
-    {
-        const char *key = one->key, *at = step;
-
-        for (; key != NULL && *key != '\0' && at < step + n; key++, at++) {
-            bool escaped = *at == '~' && at + 1 < step + n;
-
-            if (escaped ? *key != (*++at == '1' ? '/' : '~') : *key != *at) {
-                break;
-            }
-        }
-        if (key != NULL ? *key == '\0' && at == step + n
-                        : n == 1 && (uint32_t)(step[0] - '0') == i) {
-            return one;
-        }
-        i++;
-    }
-    return NULL;
-}
-
-/* Find the schema of a $ref. Returns NULL if this document does not have the schema. */
-static const struct api_json *find_ref(const struct api_schema *s, const char *pointer)
-{
-    const struct api_json *v = s->root;
-
-    if (*pointer++ != '#') {
-        return NULL;
-    }
-    while (v != NULL && *pointer == '/') {
-        size_t n = strcspn(++pointer, "/");
-
-        v = step_to(v, pointer, n);
-        pointer += n;
-    }
-    return *pointer == '\0' ? v : NULL;
-}
 
 static void put_ref(struct api_schema *s, const char *pointer, uint32_t from, uint32_t to)
 {
-    const struct api_json *schema = pointer != NULL ? find_ref(s, pointer) : NULL;
+    const struct api_json *schema = pointer != NULL ? api_schema_find(s, pointer) : NULL;
     struct api_schema_ref *ref = s->refs;
     uint32_t end;
 
@@ -192,19 +212,6 @@ static void put_ref(struct api_schema *s, const char *pointer, uint32_t from, ui
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
-
-static bool is_required(const struct api_json *object, const char *name)
-{
-    const struct api_json *one;
-
-    api_json_each(one, api_json_get(object, "required"))
-    {
-        if (is_type(one, name)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* The chain of an object's members. In state `first` no member has come yet, in `later` one has. */
 struct members {
@@ -275,13 +282,15 @@ static void put_object(struct api_schema *s, const struct api_json *v, uint32_t 
     api_schema_open_bracket(s, from, at.first, '{');
     api_json_each(one, properties)
     {
-        put_member(s, &at, one->key, one, is_required(v, one->key));
+        put_member(s, &at, one->key, one, api_json_has_text(api_json_get(v, "required"), one->key));
     }
     api_json_each(one, api_json_get(v, "required"))
     {
         const char *name = api_json_text(one);
 
-        if (name != NULL && api_json_get(properties, name) == NULL) {
+        if (name == NULL) {
+            note(s, "required");
+        } else if (api_json_get(properties, name) == NULL) {
             put_member(s, &at, name, NULL, true);
         }
     }
@@ -323,6 +332,9 @@ static void put_array(struct api_schema *s, const struct api_json *v, uint32_t f
         put_tuple(s, tuple, from, to);
         return;
     }
+    if (!api_json_is_nothing(tuple)) {
+        note(s, "prefixItems");
+    }
     api_automaton_accept(s->a, end);
     if (api_json_is(items, JSON_OBJECT)) {
         push(s, items, start, end);
@@ -352,21 +364,6 @@ static void put_text(struct api_schema *s, const struct api_json *v, uint32_t fr
 /* A range of up to this many numbers gets an alternative for each number. */
 enum { RANGE_MOST = 128 };
 
-/* Add the whole numbers of a range and, unless `whole`, the fractions above 0 between them. */
-static void put_range(struct api_schema *s, int32_t least, int32_t most, bool whole, uint32_t from,
-                      uint32_t to)
-{
-    for (int32_t i = least; i <= most; i++) {
-        api_schema_whole(s, i, from, to);
-        if (!whole && i >= 0 && i < most) {
-            uint32_t behind = api_automaton_state(s->a);
-
-            api_schema_whole(s, i, from, behind);
-            api_schema_fraction(s, behind, to);
-        }
-    }
-}
-
 static void put_number(struct api_schema *s, const struct api_json *v, bool whole, uint32_t from,
                        uint32_t to)
 {
@@ -377,7 +374,7 @@ static void put_number(struct api_schema *s, const struct api_json *v, bool whol
     if (has_least && has_most && most - least <= RANGE_MOST) {
         int32_t first = (int32_t)least, last = (int32_t)most;
 
-        put_range(s, first + (first < least), last - (last > most), whole, from, to);
+        api_schema_range(s, first + (first < least), last - (last > most), whole, from, to);
         return;
     }
     if (has_most) {
@@ -392,18 +389,18 @@ static void put_number(struct api_schema *s, const struct api_json *v, bool whol
 static void put_type(struct api_schema *s, const struct api_json *v, const struct api_json *type,
                      uint32_t from, uint32_t to)
 {
-    if (is_type(type, "object")) {
+    if (api_json_is_text(type, "object")) {
         put_object(s, v, from, to);
-    } else if (is_type(type, "array")) {
+    } else if (api_json_is_text(type, "array")) {
         put_array(s, v, from, to);
-    } else if (is_type(type, "string")) {
+    } else if (api_json_is_text(type, "string")) {
         put_text(s, v, from, to);
-    } else if (is_type(type, "number") || is_type(type, "integer")) {
-        put_number(s, v, is_type(type, "integer"), from, to);
-    } else if (is_type(type, "boolean")) {
+    } else if (api_json_is_text(type, "number") || api_json_is_text(type, "integer")) {
+        put_number(s, v, api_json_is_text(type, "integer"), from, to);
+    } else if (api_json_is_text(type, "boolean")) {
         api_automaton_text(s->a, from, to, "true", 4);
         api_automaton_text(s->a, from, to, "false", 5);
-    } else if (is_type(type, "null")) {
+    } else if (api_json_is_text(type, "null")) {
         api_automaton_text(s->a, from, to, "null", 4);
     } else {
         note(s, "type");
@@ -427,21 +424,26 @@ static void put_types(struct api_schema *s, const struct api_json *v, uint32_t f
     } else if (api_json_get(v, "items") != NULL) {
         put_array(s, v, from, to);
     } else {
+        note_beside(s, v, NULL);
         api_schema_any(s, 0, from, to);
     }
 }
 
-/* Add an alternative for each schema of a list. */
-static bool put_choices(struct api_schema *s, const struct api_json *list, uint32_t from,
-                        uint32_t to)
+/* Add an alternative for each schema of a list that `name` names. False: v has no such list. */
+static bool put_choices(struct api_schema *s, const struct api_json *v, const char *name,
+                        uint32_t from, uint32_t to)
 {
-    const struct api_json *one;
+    const struct api_json *list = api_json_get(v, name), *one;
 
+    if (list == NULL) {
+        return false;
+    }
+    note_beside(s, v, name);
     api_json_each(one, list)
     {
         push(s, one, from, to);
     }
-    return list != NULL;
+    return true;
 }
 
 static void put_value(struct api_schema *s, const struct api_json *v, uint32_t from, uint32_t to)
@@ -454,23 +456,24 @@ static void put_value(struct api_schema *s, const struct api_json *v, uint32_t f
         return; /* no value */
     }
     if (api_json_get(v, "$ref") != NULL) {
-        note_beside(s, v);
+        note_beside(s, v, "$ref");
         put_ref(s, api_json_text_of(v, "$ref"), from, to);
     } else if (same != NULL) {
+        note_beside(s, v, "const");
         api_schema_literal(s, same, from, to);
     } else if (values != NULL) {
+        note_beside(s, v, "enum");
         api_json_each(one, values)
         {
             api_schema_literal(s, one, from, to);
         }
-    } else if (put_choices(s, api_json_get(v, "anyOf"), from, to) ||
-               put_choices(s, api_json_get(v, "oneOf"), from, to)) {
-        note_beside(s, v);
+    } else if (put_choices(s, v, "anyOf", from, to) || put_choices(s, v, "oneOf", from, to)) {
+        return;
     } else if (all != NULL && all->child != NULL) {
         if (all->n > 1) {
             note(s, "allOf");
         }
-        note_beside(s, v);
+        note_beside(s, v, "allOf");
         push(s, all->child, from, to);
     } else {
         put_types(s, v, from, to);

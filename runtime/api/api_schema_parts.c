@@ -228,6 +228,20 @@ void api_schema_fraction(struct api_schema *s, uint32_t from, uint32_t to)
     put_digits(s, 1, API_DIGITS_MOST, point, to);
 }
 
+void api_schema_range(struct api_schema *s, int32_t least, int32_t most, bool whole, uint32_t from,
+                      uint32_t to)
+{
+    for (int32_t i = least; i <= most; i++) {
+        api_schema_whole(s, i, from, to);
+        if (!whole && i >= 0 && i < most) {
+            uint32_t behind = api_automaton_state(s->a);
+
+            api_schema_whole(s, i, from, behind);
+            api_schema_fraction(s, behind, to);
+        }
+    }
+}
+
 void api_schema_number(struct api_schema *s, bool whole, bool positive, uint32_t from, uint32_t to)
 {
     uint32_t digits = api_automaton_state(s->a), minus = api_automaton_state(s->a);
@@ -381,4 +395,63 @@ void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_
         }
     }
     api_automaton_call(s->a, from, to, s->any[depth], 1, 1);
+}
+
+/* ---- schemas --------------------------------------------------------------------------------- */
+
+/* Return the member or entry that a step of a JSON Pointer names (n bytes). In a step, ~1 is a
+ * slash and ~0 a tilde. */
+static const struct api_json *step_to(const struct api_json *v, const char *step, size_t n)
+{
+    const struct api_json *one;
+    uint32_t i = 0;
+
+    api_json_each(one, v)
+    {
+        const char *key = one->key, *at = step;
+
+        for (; key != NULL && *key != '\0' && at < step + n; key++, at++) {
+            bool escaped = *at == '~' && at + 1 < step + n;
+
+            if (escaped ? *key != (*++at == '1' ? '/' : '~') : *key != *at) {
+                break;
+            }
+        }
+        if (key != NULL ? *key == '\0' && at == step + n
+                        : n == 1 && (uint32_t)(step[0] - '0') == i) {
+            return one;
+        }
+        i++;
+    }
+    return NULL;
+}
+
+const struct api_json *api_schema_find(const struct api_schema *s, const char *pointer)
+{
+    const struct api_json *v = s->root;
+
+    if (*pointer++ != '#') {
+        return NULL;
+    }
+    while (v != NULL && *pointer == '/') {
+        size_t n = strcspn(++pointer, "/");
+
+        v = step_to(v, pointer, n);
+        pointer += n;
+    }
+    return *pointer == '\0' ? v : NULL;
+}
+
+const char *api_schema_type(const struct api_schema *s, const struct api_json *v)
+{
+    const char *pointer = api_json_text_of(v, "$ref"), *type;
+
+    if (pointer != NULL) {
+        v = api_schema_find(s, pointer);
+    }
+    type = api_json_text_of(v, "type");
+    if (type == NULL && api_json_text_of(v, "const") != NULL) {
+        return "string";
+    }
+    return type == NULL && api_json_get(v, "properties") != NULL ? "object" : type;
 }

@@ -30,6 +30,10 @@ void api_schema_whole(struct api_schema *s, int32_t value, uint32_t from, uint32
 /* Add a decimal point and digits. */
 void api_schema_fraction(struct api_schema *s, uint32_t from, uint32_t to);
 
+/* Add the whole numbers of a range and, unless `whole`, the fractions above 0 between them. */
+void api_schema_range(struct api_schema *s, int32_t least, int32_t most, bool whole, uint32_t from,
+                      uint32_t to);
+
 /* Add a text in a format: date, time, date-time or uuid. Dates have no days 29 to 31, so that every
  * date is valid. Returns false for other formats. */
 bool api_schema_format(struct api_schema *s, const char *format, uint32_t from, uint32_t to);
@@ -44,5 +48,11 @@ void api_schema_any(struct api_schema *s, unsigned depth, uint32_t from, uint32_
  * between them. */
 void api_schema_list(struct api_schema *s, uint32_t item, uint32_t least, uint32_t most,
                      uint32_t from, uint32_t to, const char brackets[2]);
+
+/* Find the schema of a $ref. Returns NULL if this document does not have the schema. */
+const struct api_json *api_schema_find(const struct api_schema *s, const char *pointer);
+
+/* Return the type of a schema's values, or NULL if they may have several. */
+const char *api_schema_type(const struct api_schema *s, const struct api_json *v);
 
 #endif

@@ -211,6 +211,24 @@ static void test_calls(void)
        "the system message tells the model about the functions");
 }
 
+#define DEFS "\"$defs\":{\"a\":{\"type\":\"string\"}}}"
+
+/* True if a schema brings a warning about this keyword; NULL: no warning. */
+static bool warns(const char *keyword, const char *schema)
+{
+    char text[512], wanted[64];
+    bool good;
+
+    snprintf(text, sizeof text, SCHEMA("%s"), schema);
+    snprintf(wanted, sizeof wanted, "%s is not enforced", keyword != NULL ? keyword : "");
+    good = ask(text) && (keyword != NULL ? strstr(request.warnings.bytes, wanted) != NULL
+                                         : request.warnings.n == 0);
+    if (!good) {
+        printf("# %s: %s\n", schema, request.warnings.bytes);
+    }
+    return good;
+}
+
 static void test_unheld(void)
 {
     OK(ask(SCHEMA("{\"type\":\"string\",\"pattern\":\"^a+$\"}")) &&
@@ -241,6 +259,34 @@ static void test_unheld(void)
            ask(SCHEMA("{\"$ref\":\"#/$defs/a\",\"minLength\":2,\"$defs\":{\"a\":{}}}")) &&
            strstr(request.warnings.bytes, "minLength is not enforced") != NULL,
        "keywords beside anyOf, allOf and $ref are not enforced");
+    OK(warns("minLength", "{\"minLength\":2}") &&
+           warns("prefixItems", "{\"type\":\"array\",\"prefixItems\":[{}],\"minItems\":2}") &&
+           warns("required", "{\"type\":\"object\",\"required\":7}") &&
+           warns("required", "{\"properties\":{},\"required\":[7]}") &&
+           warns("enum", "{\"$ref\":\"#/$defs/a\",\"enum\":[\"x\"]," DEFS) &&
+           warns("anyOf", "{\"$ref\":\"#/$defs/a\",\"anyOf\":[{}]," DEFS) &&
+           warns("oneOf", "{\"anyOf\":[{}],\"oneOf\":[{}]}") &&
+           warns("allOf", "{\"anyOf\":[{}],\"allOf\":[{}]}") &&
+           warns("anyOf", "{\"enum\":[1,2],\"anyOf\":[{\"type\":\"string\"}]}") &&
+           warns("maxLength", "{\"enum\":[\"aa\",\"b\"],\"maxLength\":1}") &&
+           warns("enum", "{\"const\":1,\"enum\":[2]}") &&
+           warns("minimum", "{\"minimum\":0,\"anyOf\":[{}]}") &&
+           warns("additionalProperties", "{\"additionalProperties\":false,\"anyOf\":[{}]}") &&
+           warns("format", "{\"format\":\"date\",\"anyOf\":[{}]}") &&
+           warns("type", "{\"type\":\"string\",\"anyOf\":[{},{\"maxLength\":3}]}"),
+       "what is not enforced beside a keyword that is brings a warning");
+    OK(warns(NULL, "{\"anyOf\":[{}],\"required\":[],\"properties\":{},\"minLength\":0,"
+                   "\"additionalProperties\":true,\"items\":true}") &&
+           warns(NULL, "{\"type\":\"string\",\"enum\":[\"a\"],\"required\":false}") &&
+           warns(NULL, "{\"type\":\"string\",\"const\":\"a\",\"enum\":[\"a\"]}") &&
+           warns(NULL, "{\"type\":\"integer\",\"const\":1,\"enum\":[1]}") &&
+           warns(NULL,
+                 "{\"type\":\"string\",\"oneOf\":[{\"const\":\"a\"},{\"type\":\"string\"}]}") &&
+           warns(NULL, "{\"type\":\"object\",\"anyOf\":[{\"properties\":{\"a\":{}}}]}") &&
+           warns(NULL,
+                 "{\"type\":[\"string\",\"null\"],\"allOf\":[{\"$ref\":\"#/$defs/a\"}]," DEFS) &&
+           warns(NULL, "{\"type\":\"string\",\"$ref\":\"#/$defs/a\"," DEFS),
+       "what restricts nothing more beside such a keyword brings no warning");
     OK(ask(SCHEMA("{\"type\":\"string\",\"title\":\"t\",\"description\":\"d\"}")) &&
            request.warnings.n == 0 && ask(SCHEMA(OBJECT("", ""))) && request.warnings.n == 0 &&
            ask(SCHEMA("{\"type\":\"object\",\"required\":[]}")) && request.warnings.n == 0,
