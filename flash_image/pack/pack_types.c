@@ -294,7 +294,7 @@ static bool is_misfit(const struct pack_options *o, struct source *s, enum ingot
         return false;
     }
     wanted = wanted_type(o, s, role, layer);
-    return !image_type_takes(wanted, cols) && pack_type_for_cols(wanted, cols) == to;
+    return !image_type_takes(wanted, cols) && pack_type_allowed(wanted, role, cols) == to;
 }
 
 /* List the matrices that get the type `to` because the requested type cannot store them: each role

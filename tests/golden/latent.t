@@ -282,6 +282,12 @@ _, console = run([HOST, "info", mixed])
 types = {line.split()[0]: line.split()[1] for line in console.splitlines() if "attn_" in line}
 tap.ok(types.get("attn_v_b") == "q8_0" and types.get("attn_k_b") == "q8_0",
        "q4_k: matrices of heads are q8_0", console)
+if os.path.exists(os.path.join(ASSETS, "arch/deepseek2_v3.gguf")):
+    made = os.path.join(WORK, "latent-named.ingot")
+    _, console = run([HOST, "pack", os.path.join(ASSETS, "arch/deepseek2_v3.gguf"), "--type", "q3_k", "-o", made])
+    lines = [line for line in console.splitlines() if "attn_k_b" in line]
+    tap.ok(len(lines) == 1 and "stored as q8_0" in lines[0] and "attn_v_b" in lines[0], "q3_k: the types of heads' matrices are named as stored", console)
+    os.remove(made)
 first = compute(mixed, "q8", "-t", "1", "--chunk", "1")
 tap.ok(first != b"" and compute(mixed, "q8", "-t", "3", "--chunk", "7") == first,
        "3 threads in chunks of 7 give the same bits")
