@@ -63,10 +63,14 @@ scales, console = make()
 tap.ok(near(scales, ALL), "a plain one", console)
 made = []
 for base in (BASE, os.path.join(BASE, "model.safetensors"), PACKED):
-    run([HOST, "adapter", os.path.join(WORK, "lora-fields"), "--base", base, "-o", os.path.join(WORK, "lora-bases.ingot")])
-    with open(os.path.join(WORK, "lora-bases.ingot"), "rb") as f:
-        made.append(f.read()[4096:])
-tap.ok(made[0] == made[1] == made[2], "a base's folder, its file of weights and its .ingot give the same pairs")
+    out = os.path.join(WORK, "lora-bases.ingot")
+    if os.path.exists(out):
+        os.remove(out)
+    status, console = run([HOST, "adapter", os.path.join(WORK, "lora-fields"), "--base", base, "-o", out])
+    if tap.ok(status == 0, f"a pair of {os.path.basename(base)} is packed", console):
+        with open(out, "rb") as f:
+            made.append(f.read()[4096:])
+tap.ok(len(made) == 3 and made[0] == made[1] == made[2], "a base's folder, its file of weights and its .ingot give the same pairs")
 
 HARMLESS = [
     {"task_type": "CAUSAL_LM"}, {"task_type": None}, {"lora_dropout": 0.1}, {"inference_mode": True}, {"revision": None},
