@@ -164,6 +164,7 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
                                .options = &args->options,
                                .front = args->quiet ? APP_SILENT : APP_PROGRAM,
                                .chats = interactive,
+                               .usual_context = args->usual_context,
                                .chunk = args->chunk,
                                .rates = args->rates,
                                .predict = args->predict };

@@ -9,7 +9,7 @@
 
 #include "runtime/text/plural.h"
 
-enum { PROGRESS_COLUMNS = 60, LEAST_WINDOW = 5 /* two of its tokens are scored */ };
+enum { PROGRESS_COLUMNS = 60, LEAST_WINDOW = 3 /* one of its tokens is scored */ };
 
 /* Scores a position in the second half of a window, as llama.cpp does. */
 static void score_position(void *context, uint32_t position, const float *logits)
@@ -62,19 +62,23 @@ static bool measure_windows(struct perplexity *p, struct session *s, struct text
         fprintf(stderr, "\r%*s", PROGRESS_COLUMNS, "");
         fputs("\r", stderr); /* moves back to the start of the line */
     }
+    if (p->count < 2) { /* the deviation needs two */
+        fprintf(stderr, "ingot: only one token is scored in a window of %u: take a longer text\n",
+                (unsigned)p->n);
+        return false;
+    }
     return true;
 }
 
 /* Refuse a file that is not a text, such as an importance matrix of llama.cpp. */
-static bool is_text(const struct text *t, const char *path)
+static bool check_text(const struct text *t, const char *path)
 {
     const char *zero = t->n_bytes != 0 ? memchr(t->bytes, 0, t->n_bytes) : NULL;
 
     if (zero != NULL) {
         fprintf(stderr,
-                "ingot: %s: is not a text, because its byte %td is 0: give a text (an importance "
-                "matrix of llama.cpp cannot be used)\n",
-                path, zero - t->bytes + 1);
+                "ingot: %s: is not a text, because its byte %td is 0: choose another file\n", path,
+                zero - t->bytes + 1);
     }
     return zero == NULL;
 }
@@ -86,9 +90,8 @@ bool perplexity_measure(struct perplexity *p, struct session *s, const char *pat
     bool good;
 
     if (p->n < LEAST_WINDOW) {
-        fprintf(stderr,
-                "ingot: in a window of %u %s too few are scored: a window needs at least %u\n",
-                (unsigned)p->n, plural(p->n, "token", "tokens"), (unsigned)LEAST_WINDOW);
+        fprintf(stderr, "ingot: --ctx %u is too short: a window needs at least %u tokens\n",
+                (unsigned)p->n, (unsigned)LEAST_WINDOW);
         return false;
     }
     in = fopen(path, "rb");
@@ -97,7 +100,7 @@ bool perplexity_measure(struct perplexity *p, struct session *s, const char *pat
         return false;
     }
     p->vocab = s->model->image.header->params.vocab;
-    good = text_read(&t, in, path) && is_text(&t, path) &&
+    good = text_read(&t, in, path) && check_text(&t, path) &&
            text_tokenize(&t, &s->model->tokenizer, TOKENIZER_BOS) &&
            measure_windows(p, s, &t, quiet);
     fclose(in);

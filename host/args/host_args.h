@@ -26,7 +26,8 @@ struct host_args {
     const char *tokens; /* --tokens: ids instead of a prompt */
     uint64_t card_rate; /* --card: rate at which the file is read, bytes per second; 0: no limit */
     uint64_t ram;       /* --ram: bytes of the arena; 0: all of the computer's memory */
-    uint32_t chunk;     /* --chunk; 0: default */
+    uint32_t usual_context;  /* tokens without --ctx, at most the model's; 0: default */
+    uint32_t chunk;          /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
     uint64_t memory_rate;    /* --mem-bw as typed; 0: not given */
     bool macs;               /* --macs was given */

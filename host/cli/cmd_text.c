@@ -173,13 +173,15 @@ const struct command cmd_tokenize = {
 
 static bool perplexity_of(struct host_args *args)
 {
-    struct perplexity p = { .n = args->options.load.ctx != 0 ? args->options.load.ctx : 256,
-                            .or_else = " or a smaller --ctx" };
+    struct perplexity p = { .or_else = " or a smaller --ctx" };
     double deviation, value;
 
-    args->options.load.ctx = p.n;
-    if (!host_app_plan(&host, args) || !host_app_load(&host) ||
-        !perplexity_measure(&p, &host.app.target.session, args->file, args->quiet)) {
+    args->usual_context = 256;
+    if (!host_app_plan(&host, args) || !host_app_load(&host)) {
+        return false;
+    }
+    p.n = host.app.target.model.plan.context;
+    if (!perplexity_measure(&p, &host.app.target.session, args->file, args->quiet)) {
         return false;
     }
     value = perplexity_value(&p, &deviation);
@@ -220,9 +222,8 @@ const struct command cmd_perplexity = {
     .operands = "MODEL",
     .missing = "which model?",
     .summary = "measure the perplexity of a model on a text",
-    .about =
-        "Scores the second half of each window of CTX tokens (-c, default 256). Each window begins with\n"
-        "BOS.",
+    .about = "Scores the second half of each window of CTX tokens (-c, default 256, or less if\n"
+             "the model was trained for less). Each window begins with BOS.",
     .example = "ingot perplexity model.ingot -f text.txt -c 256",
     .options = perplexity_options,
     .flags = FOR_PERPLEXITY,

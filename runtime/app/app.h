@@ -50,6 +50,7 @@ struct app_setup {
     unsigned n_features;
     bool chats;               /* a conversation will follow, so branches need room */
     const char *greeting;     /* a line before the first prompt; NULL: none */
+    uint32_t usual_context;   /* tokens without ctx=, at most the model's; 0: the default */
     uint32_t chunk;           /* prompt tokens that one pass computes; 0: the default */
     uint32_t spare_sequences; /* sequences in addition to those of together=, if they take hardly
                                * any memory from weights */

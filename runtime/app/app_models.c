@@ -43,6 +43,7 @@ static struct model_setup target_setup(struct app *a)
         .signing = a->setup.signing,
         .limits.weights = (size_t)o->load.mem,
         .limits.context = o->load.ctx,
+        .limits.usual_context = a->setup.usual_context,
         .limits.chunk = a->setup.chunk,
         .limits.kv = o->load.kv.types,
         .limits.kv_card = o->load.kv.card,

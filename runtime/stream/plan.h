@@ -65,11 +65,12 @@ struct plan_use {
 
 /* The user's limits for a plan. */
 struct plan_limits {
-    size_t weights;     /* mem=, bytes for pinned weights and slots; 0: all that is left */
-    uint32_t context;   /* ctx=, tokens; 0: the model's context, at most PLAN_DEFAULT_CONTEXT */
-    uint32_t chunk;     /* prompt tokens of a pass; 0: PLAN_DEFAULT_CHUNK */
-    struct kv_types kv; /* kv= */
-    bool kv_card;       /* keys and values may spill to the card; weights get memory first, and
+    size_t weights;         /* mem=, bytes for pinned weights and slots; 0: all that is left */
+    uint32_t context;       /* ctx=, tokens; 0: the model's context, at most usual_context */
+    uint32_t usual_context; /* 0: PLAN_DEFAULT_CONTEXT */
+    uint32_t chunk;         /* prompt tokens of a pass; 0: PLAN_DEFAULT_CHUNK */
+    struct kv_types kv;     /* kv= */
+    bool kv_card;           /* keys and values may spill to the card; weights get memory first, and
                          * `weights` limits both */
 };
 

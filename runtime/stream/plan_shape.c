@@ -98,8 +98,9 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
 static void choose_shape(struct plan *plan, const struct plan_request *r, uint32_t sequences)
 {
     uint32_t most = r->image->header->params.context;
+    uint32_t usual = or_default(r->limits.usual_context, PLAN_DEFAULT_CONTEXT);
 
-    plan->context = or_default(r->limits.context, min_u32(most, PLAN_DEFAULT_CONTEXT));
+    plan->context = or_default(r->limits.context, min_u32(most, usual));
     plan->sequences = sequences;
     plan->chunk = min_u32(or_default(r->limits.chunk, PLAN_DEFAULT_CHUNK), plan->context);
     plan->chunk = max_u32(plan->chunk, plan->sequences);

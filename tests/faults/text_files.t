@@ -75,7 +75,7 @@ file = write("imatrix.gguf", b"GGUF\x03\0\0\0" + b"Once upon a time " * 400, Fal
 for what, words in (("perplexity -f", ["perplexity", MODEL, "-q", "-f", file]),
                     ("pack --calibrate", ["pack", os.path.join(ROOT, "models/demo"), "-o", path("x.ingot"), "-q", "--type", "q4_0", "--calibrate", file])):
     status, out, err = ingot(*words)
-    tap.ok(status == 1 and not out and err.count("\n") == 1 and "imatrix.gguf: is not a text, because its byte 6 is 0" in err and
+    tap.ok(status == 1 and not out and err.count("\n") == 1 and "imatrix.gguf: is not a text, because its byte 6 is 0: choose another file" in err and
            not os.path.exists(path("x.ingot")), f"{what}: a file with zeros is not a text", (status, out, err))
 status, out, err = ingot("run", MODEL_HERE, "-p", "Hi", "-n", "2", "--preset", write("wide.txt", "\ufeffn=3\r\n".encode("utf-16-le"), False))
 tap.ok(status == 1 and not out and re.search(r"^ingot: --preset \S*wide\.txt: \S*wide\.txt is in UTF-16[^\n]*UTF-8", err, re.M), "a preset in UTF-16 is named", (status, err))

@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hf_files import random_model
 from machine import ASSETS, HOST, WORK, Tap, pack, run
 
 REFERENCE = 9.7709  # llama.cpp, F32, -c 256, the same windows
@@ -50,10 +51,20 @@ tap.ok(figures["q4_0"] > figures["f32"] and figures["q4_0"] / figures["f32"] < 1
        "Q4_0 costs less than 15 %", figures["q4_0"])
 
 model = pack(SOURCE, "q8_0", "perplexity-q8_0.ingot")
-for window in ("2", "5"):
+for window in ("2", "3", "4", "5"):
     status, out = run([HOST, "perplexity", model, "-f", TEXT, "-q", "-c", window])
-    tap.ok("nan" not in out and (status == 0 if window == "5" else status == 1 and "a window needs at least 5" in out),
-           f"windows of {window} tokens: {out.strip()}", out)
+    wanted = "--ctx 2 is too short: a window needs at least 3 tokens" if window == "2" else "perplexity "
+    tap.ok("nan" not in out and status == (window == "2") and wanted in out, f"windows of {window} tokens: {out.strip()}", out)
+WORDS = os.path.join(WORK, "perplexity-words.txt")
+with open(WORDS, "w", encoding="utf-8") as f:
+    f.write("Once upon")
+status, out = run([HOST, "perplexity", model, "-f", WORDS, "-q", "-c", "3"])
+tap.ok(status == 1 and "only one token is scored in a window of 3: take a longer text" in out, f"one window of 3 tokens: {out.strip()}", out)
+SHORT = random_model("llama", "perplexity-")  # trained for 64 tokens
+with open(WORDS, "w", encoding="utf-8") as f:
+    f.write("Once upon a time " * 40)
+status, out = run([HOST, "perplexity", SHORT, "-f", WORDS, "-q"])
+tap.ok(status == 0 and "in windows of 64" in out, f"without -c, a model trained for 64 tokens: {out.strip()}", out)
 
 for name, vocab in (("stories260K", 512), ("tiny-random-llama", 32000)):
     out = os.path.join(WORK, name + ".logits")
