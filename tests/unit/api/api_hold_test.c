@@ -221,10 +221,10 @@ static bool warns(const char *keyword, const char *schema)
 
     snprintf(text, sizeof text, SCHEMA("%s"), schema);
     snprintf(wanted, sizeof wanted, "%s is not enforced", keyword != NULL ? keyword : "");
-    good = ask(text) && (keyword != NULL ? strstr(request.warnings.bytes, wanted) != NULL
-                                         : request.warnings.n == 0);
+    good = ask(text) && (request.warnings.n != 0) == (keyword != NULL) &&
+           (keyword == NULL || strstr(request.warnings.bytes, wanted) != NULL);
     if (!good) {
-        printf("# %s: %s\n", schema, request.warnings.bytes);
+        printf("# %s: %s\n", schema, request.warnings.n != 0 ? request.warnings.bytes : "");
     }
     return good;
 }
