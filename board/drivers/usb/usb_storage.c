@@ -297,7 +297,10 @@ void usb_storage_ask_card(struct usb_storage *s, const struct usb_storage *relea
 
 bool usb_storage_has_card(struct usb_storage *s)
 {
-    if (usb_storage_ask_slot(s, s) == ERR_OK)
+    enum err e = usb_storage_ask_slot(s, s);
+
+    /* A card whose first blocks cannot be read any more is there. */
+    if (e == ERR_OK || e == ERR_BUSY)
         return true;
     s->host->news[s->place] |= XHCI_NEW_TO_DRIVES;
     (void)stop_all(s, ERR_IO);

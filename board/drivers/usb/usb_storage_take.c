@@ -243,5 +243,5 @@ bool usb_storage_may_be(const struct usb_storage *s, const struct usb_storage *o
 
 bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new)
 {
-    return usb_storage_is_equal(s, new) && s->print == new->print &&usb_storage_may_be(s, new);
+    return usb_storage_is_equal(s, new) && usb_storage_may_be(s, new) && s->print == new->print;
 }

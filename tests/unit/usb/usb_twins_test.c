@@ -243,6 +243,24 @@ static void test_same_image(enum way way, bool at_start)
        "both are read when it is back");
 }
 
+/* The first stick's block 0 goes bad before the second stick, which has the same image, comes. */
+static void test_bad_since(void)
+{
+    begin();
+    is_unreadable = false;
+    put_stick(FIRST, 2);
+    (void)open_all();
+    usb.devices[0].in_use = true;
+    is_unreadable = true;
+    put_stick(SECOND, 3);
+    f.units[SECOND].on_command = NULL;
+    look_twice();
+    OK(unit_read(&usb.devices[0]) == FIRST, "a stick whose block 0 goes bad is still read");
+    pull_out(FIRST);
+    OK(unit_read(&usb.devices[0]) < 0 && n_wrong == 0,
+       "and its files are not read from one with its image");
+}
+
 /* At the start the first of two equal readers is empty. */
 static void test_empty_first(void)
 {
@@ -260,6 +278,7 @@ int main(void)
         test_same_image(way, true);
         test_same_image(way, false);
     }
+    test_bad_since();
     test_empty_first();
     for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT_AND_OTHERS; order++)
         test_equal_readers(order, 0);
