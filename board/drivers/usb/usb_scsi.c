@@ -214,6 +214,20 @@ static enum err find_unit(struct usb_storage *s)
 
 /* ---- the first blocks of its medium ---- */
 
+/* After a command, ask why it failed, if it did: the sense key and code, else 0. ERR_REMOVED: the
+ * medium was changed. ERR_NO_DEVICE: there is none. ERR_IO: the drive does not answer. */
+static enum err ask_medium(struct usb_storage *s, bool failed, unsigned *key, unsigned *code)
+{
+    *key = *code = 0;
+    if (failed)
+        *key = usb_storage_sense(s, code);
+    if (s->outcome == USB_BROKEN)
+        return ERR_IO;
+    if (*key == KEY_ATTENTION && *code >> 8 == MEDIUM_CHANGED)
+        return ERR_REMOVED;
+    return *key == KEY_NOT_READY && *code >> 8 == NO_MEDIUM ? ERR_NO_DEVICE : ERR_OK;
+}
+
 /* Read a block into s->edge before `late`. A disk in standby is ready (SPC-4, power conditions), but
  * its first read takes up to SPIN_UP_MS, or fails until it spins. ERR_REMOVED: the medium was
  * changed. ERR_NO_DEVICE: it was taken out. ERR_UNSUPPORTED: it cannot be read. ERR_IO: the drive
@@ -228,16 +242,11 @@ static enum err read_block(struct usb_storage *s, uint32_t block, const struct x
         enum usb_outcome o = usb_storage_run_into(s, cdb, sizeof cdb, s->edge,
                                                   s->block_sectors * SECTOR_BYTES, SPIN_UP_MS);
         bool is_whole = s->left == 0 && s->came_whole;
-        unsigned key = 0, code = 0;
+        unsigned key, code;
+        enum err e = ask_medium(s, o == USB_FAILED, &key, &code);
 
-        if (o == USB_FAILED)
-            key = usb_storage_sense(s, &code);
-        if (s->outcome == USB_BROKEN)
-            return ERR_IO;
-        if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
-            return ERR_REMOVED;
-        if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
-            return ERR_NO_DEVICE;
+        if (e != ERR_OK)
+            return e;
         if (is_whole && (o == USB_GOOD || key == KEY_RECOVERED))
             return ERR_OK;
         if (usb_storage_spins_up(key, code) && !xhci_is_over(s->host, late))
@@ -350,16 +359,11 @@ static enum err ask_ready(struct usb_storage *s)
 {
     static const uint8_t test[6] = { 0 };
     bool failed = usb_storage_run(s, test, sizeof test, 0) == USB_FAILED;
-    unsigned key = 0, code = 0;
+    unsigned key, code;
+    enum err e = ask_medium(s, failed, &key, &code);
 
-    if (failed)
-        key = usb_storage_sense(s, &code);
-    if (s->outcome == USB_BROKEN)
-        return ERR_IO;
-    if (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED)
-        return ERR_REMOVED;
-    if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
-        return ERR_NO_DEVICE;
+    if (e != ERR_OK)
+        return e;
     /* A disk that waits for a command, as in another bay of a dock, would never become ready. */
     if (usb_storage_spins_up(key, code) && code != BECOMING_READY) {
         bool changed;

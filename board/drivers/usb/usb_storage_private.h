@@ -44,7 +44,7 @@ enum err usb_storage_learn(struct usb_storage *s);
 
 /* Ask for the card in the slot of a drive of the same reader, or of s itself; s is attached. ERR_OK:
  * it has the drive's size and first blocks. ERR_REMOVED: it has others, or was changed.
- * ERR_NO_DEVICE: there is no card. ERR_BUSY: it is not ready, or its first blocks cannot be read.
+ * ERR_NO_DEVICE: there is no card. ERR_BUSY: the card is not ready, or cannot be read.
  * ERR_IO: no answer. */
 enum err usb_storage_ask_slot(struct usb_storage *s, const struct usb_storage *of);
 
