@@ -413,12 +413,14 @@ static struct block_device *tell_left_out(struct usb *u)
 }
 
 /* True if the attached drive `other` may be another card of the drive's reader, which may have
- * moved. */
+ * moved. Another slot is asked only at the drive's own port: an equal reader elsewhere may have had a
+ * copy of the card there all the time. */
 static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
 
-    return is_attached(u, other) && usb_storage_may_be(a, b) && a->unit <= b->last_unit;
+    return is_attached(u, other) && usb_storage_may_be(a, b) && a->unit <= b->last_unit &&
+           (a->unit == b->unit || (a->port == b->port && a->route == b->route));
 }
 
 /* Release a new drive that is the card of another one: the card came to a reader with equal numbers

@@ -203,17 +203,19 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
 {
     struct xhci *x = s->host;
     uint32_t place = s->place;
-    bool was_here = s->is_here, fresh, has_device;
+    bool was_here = s->is_here, fresh, has_device, may_hang;
     enum err e = usb_storage_take(s, place, place), there = e;
     const char *why = s->why;
 
     has_device = xhci_is_unused(x, place, &fresh);
     if (has_device && x->running && !x->deaf)
         s->is_here = e != ERR_NO_DEVICE && e != ERR_REMOVED;
-    /* If a device there may be the drive, nothing else is tried. A device that does not answer takes
-     * seconds, and several requests may wait for it in one period of the watchdog, so it is tried
-     * once. If a hub came to this place, the drive may be behind it. */
-    if (e == ERR_REMOVED || (e != ERR_OK && s->why == NULL)) {
+    /* If a device there may be the drive, nothing else is tried, and without a serial number a silent
+     * one may be, whose copy is at another port. A device that does not answer takes seconds, and
+     * several requests may wait for it in one period of the watchdog, so it is tried once. If a hub
+     * came to this place, the drive may be behind it. */
+    may_hang = s->serial == 0 && has_device && s->is_here;
+    if (e == ERR_REMOVED || (e != ERR_OK && s->why == NULL && !may_hang)) {
         s->tried = has_device ? place : 0;
         e = usb_storage_take(s, first, last);
         s->tried = 0;

@@ -261,6 +261,99 @@ static void test_bad_since(void)
        "and its files are not read from one with its image");
 }
 
+/* The first stick is silent when its copy is plugged in. */
+static void test_silent_at_its_port(void)
+{
+    unsigned n = 0;
+
+    begin();
+    is_unreadable = false;
+    put_stick(FIRST, 2);
+    (void)open_all();
+    look_twice();
+    usb.devices[0].in_use = true;
+    f.units[FIRST].mute = true;
+    (void)usb.devices[0].reset(&usb.devices[0]);
+    put_stick(SECOND, 3);
+    for (unsigned i = 0; i < 5; i++) {
+        look_twice();
+        n += unit_read(&usb.devices[0]) >= 0;
+    }
+    OK(n == 0 && unit_read(&usb.devices[1]) == SECOND,
+       "the files of a silent stick are not read from its copy, which is another drive");
+    f.units[FIRST].mute = false;
+    f.now += 60000;
+    look_twice();
+    OK(unit_read(&usb.devices[0]) == FIRST && unit_read(&usb.devices[1]) == SECOND && n_wrong == 0,
+       "and both are read when it answers again");
+}
+
+/* ---- readers with two slots, with one of two cards, or none, in each ---- */
+
+enum { NO_CARD = -1, CARD = 0, OTHER_CARD = 20 }; /* a card is where it begins on the disk */
+
+static int slots[FAKE_UNITS][2];
+
+static void choose_card(struct fake_unit *unit)
+{
+    int card = slots[number_of(unit)][unit->lun];
+
+    unit->times = 0;
+    if (unit->cdb[0] == 0x12 || unit->cdb[0] == 3)
+        return;
+    if (card != NO_CARD) {
+        unit->shift = (uint32_t)card;
+        return;
+    }
+    unit->failed = unit->wanted == 0;
+    unit->of_any = unit->wanted != 0;
+    unit->times = unit->of_any;
+    unit->fault = STALLED;
+}
+
+static void tell_empty_slot(struct fake_unit *unit)
+{
+    if (unit->cdb[0] == 3 && slots[number_of(unit)][unit->lun] == NO_CARD) {
+        unit->answer[2] = 2;
+        unit->answer[12] = 0x3a;
+    }
+}
+
+static void put_slots(unsigned unit, uint32_t port, int first, int second)
+{
+    put_drive(unit, port);
+    f.units[unit].number = 0;
+    f.units[unit].unit = 1;
+    f.units[unit].on_command = choose_card;
+    f.units[unit].on_answer = tell_empty_slot;
+    slots[unit][0] = first;
+    slots[unit][1] = second;
+}
+
+/* A card is in the second slot of a reader. An equal reader has another card, and a copy of the first
+ * one in its second slot, which never was a drive. */
+static void test_copy_in_other_slot(void)
+{
+    unsigned n = 0;
+
+    begin();
+    put_slots(FIRST, 2, NO_CARD, CARD);
+    put_slots(SECOND, 3, OTHER_CARD, CARD);
+    memcpy(f.units[SECOND].disk, f.units[FIRST].disk, 512);
+    (void)open_all();
+    look_twice();
+    usb.devices[0].in_use = true;
+    OK(unit_read(&usb.devices[0]) == FIRST, "a card in a second slot is read");
+    pull(&f.units[FIRST]);
+    for (unsigned i = 0; i < 5; i++) {
+        n += read_from(&usb.devices[0]) == ERR_OK;
+        look_twice();
+    }
+    OK(n == 0, "its files are not read from a copy in the second slot of an equal reader");
+    plug_in(FIRST, 2);
+    OK(unit_read(&usb.devices[0]) == FIRST && n_wrong == 0, "and are read when it is back");
+}
+
 /* At the start the first of two equal readers is empty. */
 static void test_empty_first(void)
 {
@@ -279,6 +372,8 @@ int main(void)
         test_same_image(way, false);
     }
     test_bad_since();
+    test_silent_at_its_port();
+    test_copy_in_other_slot();
     test_empty_first();
     for (enum order order = WHILE_IT_IS_THERE; order <= BEFORE_IT_AND_OTHERS; order++)
         test_equal_readers(order, 0);
