@@ -12,6 +12,7 @@
 #define CHOICES_SAID(bytes, length)
 #define CHOICES_LIST(bytes, check)
 #define CHOICES_COUNT(least, most)
+#define CHOICES_LIMIT(most)
 #define CHOICES_NUMBER(least, most)
 #define CHOICES_SIZE()
 #define CHOICES_SEED()

@@ -60,6 +60,7 @@ static void show_setting(struct console *out, const struct options *o, enum opti
 #define BEFORE_STOP() " or "
 #define BEFORE_CHOICE(words) ", "
 #define BEFORE_COUNT(least, most) ", "
+#define BEFORE_LIMIT(most) ", "
 #define BEFORE_NUMBER(least, most) ", "
 #define BEFORE_SEED() ", "
 #define BEFORE_FLAG() ", "

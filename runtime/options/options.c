@@ -143,23 +143,29 @@ static enum err set_count(struct options *o, const struct rule *rule, const char
 {
     uint64_t n = (uint64_t)rule->most;
     uint32_t n32;
-    bool all = rule->least < 0 && strcmp(value, "-1") == 0;
+    bool all = (rule->least < 0 || rule->kind == KIND_LIMIT) && strcmp(value, "-1") == 0;
 
     if ((!all && !options_read_u64(value, false, &n)) || (float)n < rule->least ||
         (float)n > rule->most) {
         return ERR_BAD_ARGUMENT;
     }
-    n32 = (uint32_t)n;
+    n32 = all && rule->kind == KIND_LIMIT ? 0 : (uint32_t)n;
     memcpy((char *)o + rule->field, &n32, sizeof n32);
     return ERR_OK;
 }
 
+/* Return true for a seed that is to be chosen, as if it were not given. */
+static bool is_any_seed(const struct rule *rule, const char *value)
+{
+    return rule->kind == KIND_SEED && strcmp(value, "-1") == 0;
+}
+
 static enum err set_u64(struct options *o, const struct rule *rule, const char *value)
 {
-    uint64_t n;
+    uint64_t n = 0;
 
-    if (!options_read_u64(value, rule->kind == KIND_SIZE, &n) ||
-        (rule->kind == KIND_SIZE && n == 0)) {
+    if (!is_any_seed(rule, value) && (!options_read_u64(value, rule->kind == KIND_SIZE, &n) ||
+                                      (rule->kind == KIND_SIZE && n == 0))) {
         return ERR_BAD_ARGUMENT;
     }
     memcpy((char *)o + rule->field, &n, sizeof n);
@@ -255,7 +261,8 @@ enum err options_set_one(struct options *o, enum option which, const char *value
             return err;
         }
         break;
-    case KIND_COUNT: err = set_count(o, rule, value); break;
+    case KIND_COUNT:
+    case KIND_LIMIT: err = set_count(o, rule, value); break;
     case KIND_SIZE:
     case KIND_SEED: err = set_u64(o, rule, value); break;
     case KIND_NUMBER: err = set_number(o, rule, value); break;
@@ -266,7 +273,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     if (err != ERR_OK) {
         return options_report_value(rule, value, err, report);
     }
-    option_set_put(&o->given, which, true);
+    option_set_put(&o->given, which, !is_any_seed(rule, value));
     option_set_put(&o->refused, which, false);
     return ERR_OK;
 }

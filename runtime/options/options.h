@@ -117,6 +117,7 @@ struct options_kv {
 #define OPTIONS_TYPE_STOP() __typeof__(char[OPTIONS_STOPS][OPTIONS_STOP_BYTES])
 #define OPTIONS_TYPE_CHOICE(choices) uint32_t
 #define OPTIONS_TYPE_COUNT(least, most) uint32_t
+#define OPTIONS_TYPE_LIMIT(most) uint32_t
 #define OPTIONS_TYPE_NUMBER(least, most) float
 #define OPTIONS_TYPE_SIZE() uint64_t
 #define OPTIONS_TYPE_SEED() uint64_t

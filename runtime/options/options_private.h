@@ -14,6 +14,7 @@ enum kind {
     KIND_KV,
     KIND_ADAPTERS,
     KIND_COUNT,
+    KIND_LIMIT,
     KIND_SIZE,
     KIND_SEED,
     KIND_NUMBER,

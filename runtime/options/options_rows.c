@@ -26,6 +26,7 @@ static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sente
 #define RULE_LIST(size, function) .kind = KIND_LIST, .bytes = (size), .check = function
 #define RULE_CHOICE(list) .kind = KIND_CHOICE, .choices = list
 #define RULE_COUNT(from, to) .kind = KIND_COUNT, .least = (float)(from), .most = (float)(to)
+#define RULE_LIMIT(to) .kind = KIND_LIMIT, .most = (float)(to)
 #define RULE_NUMBER(from, to) .kind = KIND_NUMBER, .least = (float)(from), .most = (float)(to)
 #define RULE_SIZE() .kind = KIND_SIZE
 #define RULE_SEED() .kind = KIND_SEED
@@ -58,7 +59,7 @@ void options_set_initial(struct options *o, const struct rule *rule)
 {
     uint32_t count = (uint32_t)rule->initial;
 
-    if (rule->kind == KIND_COUNT) {
+    if (rule->kind == KIND_COUNT || rule->kind == KIND_LIMIT) {
         memcpy((char *)o + rule->field, &count, sizeof count);
     } else if (rule->kind == KIND_NUMBER) {
         memcpy((char *)o + rule->field, &rule->initial, sizeof rule->initial);

@@ -14,6 +14,7 @@
 #define JSON_KIND_CHOICE(words) JSON_TEXT
 #define JSON_KIND_STOP() JSON_TEXT /* or a list */
 #define JSON_KIND_COUNT(least, most) JSON_NUMBER
+#define JSON_KIND_LIMIT(most) JSON_NUMBER
 #define JSON_KIND_NUMBER(least, most) JSON_NUMBER
 #define JSON_KIND_SIZE() JSON_NUMBER
 #define JSON_KIND_SEED() JSON_NUMBER

@@ -144,7 +144,7 @@ BOOT_WORDS = [
     ("isa=avx2", ["isa", "avx2"]),
     ("mode=xml", ["mode=", "xml", "json"]),
     ("think=maybe", ["think", "maybe", "hide"]),
-    ("n=-1", [r"\bn\b", "-1"]),
+    ("n=-2", [r"\bn\b", "-2"]),
     ("mem=1K", ["mem", "KiB"]),
     ("model=nosuch", ["nosuch", "demo"]),
 ]
