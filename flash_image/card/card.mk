@@ -166,15 +166,23 @@ CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
-CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) --kept $(KEPT) $(if $(NAMES),--names $(call quote,$(NAMES))) \
-               $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
-# Print the options and input files that determine the card, except files made here.
-card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
+CARD_CONTENT = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) --kept $(KEPT) $(if $(NAMES),--names $(call quote,$(NAMES))) \
+               $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
+CARD_OPTIONS = $(CARD_CONTENT) $(if $(CMDLINE),--cmdline $(CARD_WORDS))
+# Print the options and input files that determine the card, except files made here and the boot arguments.
+card_made_of = printf '%s\n' $(CARD_CONTENT) $(call quote,$(MODEL_FILE)) \
                $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
                $(if $(CARD_IMAGE),$(if $(FIRMWARE),; $(call files_of,$(FIRMWARE)))) $(if $(SIGN),; $(call files_of,$(SIGN)))
 
 $(B)/card.made-of: FORCE
 	$(call write_if_changed,$(card_made_of))
+
+$(B)/card.words: FORCE
+	$(call write_if_changed,printf '%s\n' $(CARD_WORDS))
+
+# `make run` hands CMDLINE= to the program itself. So other words do not make a new card, which would lack the conversations that
+# were saved on the old one. EFI firmware reads the words from the card.
+CARD_NEEDS_WORDS = $(if $(EFI),yes,$(if $(filter run debug gdb recording %/run-parts,$(MAKECMDGOALS)),,yes))
 
 # The first card does not need the program `ingot`: first_card writes the same bytes for a card that has only an
 # unchanged model and no image. `make run` without further settings needs only first_card.
@@ -193,7 +201,7 @@ $(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h flash_image/out
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) -O1 -Wno-format-truncation -ffunction-sections -Wl,--gc-sections $(FIRST_CARD_SRC) -o $@
 
-$(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
+$(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_NEEDS_WORDS),$(B)/card.words) $(if $(CARD_IMAGE),$(B)/ingot.bin)
 	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(or $(SAVE),$(FIRST_SAVE)) $(CARD_WORDS) $(CARD_SIZE))
 
 card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, zip or payload, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, KEPT=MiB for kept=SIZE, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models

@@ -132,6 +132,9 @@ with alone_with(PLAIN):
     before = os.stat(image_of(PLAIN)).st_mtime_ns
     card(PLAIN, "the same again", models_are(other), MODEL=other)
     tap.ok(os.stat(image_of(PLAIN)).st_mtime_ns == before, "make card does not build an up-to-date image again")
+    status, text = make("run", "BOARD=" + PLAIN, "MODEL=" + other, "CMDLINE=temp=0", "QEMU=echo", timeout=600)
+    tap.ok(status == 0 and "-append temp=0" in text and os.stat(image_of(PLAIN)).st_mtime_ns == before,
+           "make run with other boot arguments keeps the card, with the conversations saved there", text)
     shutil.copy(one, other)
     card(PLAIN, "the file has changed", models_are(other), MODEL=other)
     card(PLAIN, "SAVE=", lambda f: len(f.get("saves/chat.sav", b"")) == 3 << 20, MODEL=other,
