@@ -1,6 +1,6 @@
 #include "flash_image/hf/hf_gemma4.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/source/source_layers.h"
@@ -17,14 +17,28 @@ static void refuse(struct hf_json *j, enum err e, const char *field, const char 
     }
 }
 
+/* True if the text is the layer's number. Transformers writes zeros in front if the largest number
+ * has more digits. */
+static bool is_number_of(const char *text, uint32_t layer)
+{
+    size_t digits = text == NULL ? 0 : strspn(text, "0123456789");
+
+    return digits != 0 && text[digits] == '\0' && strtoul(text, NULL, 10) == layer;
+}
+
 /* Return the fields in which the layer differs, as Transformers 5 writes them:
- * "per_layer_config": {"5": {"head_dim": 512}}. NULL: there are none. */
+ * "per_layer_config": {"05": {"head_dim": 512}}. NULL: there are none. */
 static const cJSON *exceptions_of(const struct hf_json *j, uint32_t layer)
 {
-    char number[16];
+    const cJSON *own;
 
-    snprintf(number, sizeof number, "%u", layer);
-    return hf_json_get(hf_json_get(j->object, exceptions), number);
+    cJSON_ArrayForEach(own, hf_json_get(j->object, exceptions))
+    {
+        if (is_number_of(own->string, layer) && !cJSON_IsNull(own)) {
+            return own;
+        }
+    }
+    return NULL;
 }
 
 static uint32_t number_of(struct hf_json *j, uint32_t layer, const char *field, uint32_t otherwise)

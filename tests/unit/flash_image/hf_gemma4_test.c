@@ -73,7 +73,7 @@ static void test_exceptions(void)
 
     OK(read_text(WHOLE("\"num_hidden_layers\":12,\"num_key_value_heads\":4,\"head_dim\":64,"
                        "\"attention_k_eq_v\":true,\"per_layer_config\":{"
-                       "\"5\":{\"head_dim\":128,\"num_key_value_heads\":2},"
+                       "\"05\":{\"head_dim\":128,\"num_key_value_heads\":2},"
                        "\"11\":{\"head_dim\":128,\"num_key_value_heads\":1}}")) == ERR_OK &&
            p->head_dim == 128 && p->rope_dims == 128 && p->head_dim_local == 64 &&
            p->layers[4].n_kv_heads == 4 && p->layers[5].n_kv_heads == 2 && p->layers[5].v_is_k &&
@@ -111,6 +111,8 @@ static void test_refused(void)
     refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"1\":{\"sliding_window\":64}}"),
            ERR_UNSUPPORTED, "has other fields");
     refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"6\":{\"head_dim\":256}}"),
+           ERR_BAD_MODEL, "not a layer of the model");
+    refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"5x\":{\"head_dim\":256}}"),
            ERR_BAD_MODEL, "not a layer of the model");
     refuse(WHOLE("\"num_hidden_layers\":6,\"per_layer_config\":{\"5\":{\"head_dim\":\"x\"}}"),
            ERR_BAD_MODEL, "\"head_dim\"");
