@@ -244,6 +244,20 @@ static void scale_yarn(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)usual);
 }
 
+/* gpt-oss's scaling if config.json has none. */
+static void scale_gpt_oss(struct scaling *k)
+{
+    static const struct rope_yarn yarn = {
+        .factor = 32.0, .context = 4096, .beta_fast = 32.0, .beta_slow = 1.0, .exact = true
+    };
+
+    k->in.e = rope_factors_take(k->in.s);
+    if (fine(k)) {
+        k->in.e = rope_factors_yarn_all(k->in.s, &yarn);
+    }
+    k->p->rope_magnitude = (float)rope_yarn_magnitude(yarn.factor);
+}
+
 /* Hunyuan's scaling: the base changes by a factor derived from alpha. */
 static void scale_dynamic(struct scaling *k)
 {
@@ -413,6 +427,8 @@ void hf_rope_read_scaling(struct hf_json *config)
     }
     if (type != NULL && fine(&k)) {
         scale(&k, type);
+    } else if (p->family == INGOT_GPT_OSS && k.in.object == NULL) {
+        scale_gpt_oss(&k);
     }
     config->e = first_error(config->e, first_error(k.in.e, local.e));
 }

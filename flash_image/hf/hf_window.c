@@ -8,18 +8,18 @@
 static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
     static const struct {
-        enum ingot_family family;
+        const char *family;
         uint32_t window;
     } windows[] = {
-        { INGOT_MISTRAL, 4096 },   { INGOT_GEMMA2, 4096 }, { INGOT_GEMMA3, 4096 },
-        { INGOT_GPT_OSS, 128 },    { INGOT_QWEN2, 4096 },  { INGOT_QWEN3, 4096 },
-        { INGOT_QWEN3_MOE, 4096 },
+        { "mistral", 4096 }, { "gemma2", 4096 },  { "gemma3", 4096 },
+        { "gpt_oss", 128 },  { "qwen2", 4096 },   { "qwen3", 4096 },
+        { "olmo3", 4096 },   { "exaone4", 4096 }, { "qwen3_moe", 4096 },
     };
 
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         bool named = cJSON_GetObjectItemCaseSensitive(j->object, "sliding_window") != NULL;
 
-        if (windows[i].family == f->family && usual == 0 && !named) {
+        if (strcmp(windows[i].family, f->name) == 0 && usual == 0 && !named) {
             return windows[i].window;
         }
     }
