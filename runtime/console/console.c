@@ -172,7 +172,7 @@ void console_to_log(struct console *c, bool on)
 /* Erase the progress line, which takes several rows if the window was made narrower. */
 void console_progress_erase(struct console *c)
 {
-    uint32_t columns = c->input.editor.columns;
+    uint32_t columns = line_editor_columns(&c->input.editor);
     char up[16];
 
     if (!c->wait.drawn) {
@@ -180,7 +180,7 @@ void console_progress_erase(struct console *c)
     }
     c->wait.drawn = false;
     console_to_log(c, true);
-    if (columns != 0 && c->wait.drawn_width > columns) {
+    if (c->wait.drawn_width > columns) {
         format_text(up, sizeof up, "\33[%uA", (unsigned)((c->wait.drawn_width - 1) / columns));
         console_put_sequence(c, up);
     }
@@ -190,7 +190,12 @@ void console_progress_erase(struct console *c)
 
 static uint32_t wrap_columns(const struct console *c)
 {
-    return console_is_terminal(c) && !c->whole_lines ? c->input.editor.columns : 0;
+    const struct line_editor *e = &c->input.editor;
+
+    if (!e->terminal || e->columns == 0 || c->whole_lines) {
+        return 0;
+    }
+    return line_editor_columns(e);
 }
 
 void console_write(struct console *c, const char *text, size_t bytes)

@@ -59,6 +59,7 @@ void console_poll(struct console *c)
         return;
     }
     p = &c->platform->console;
+    in->editor.most_columns = c->platform->screen.columns;
     platform_alive(&c->platform->power);
     console_refresh(c, false);
     while (!in->closed && in->tail - in->head < CONSOLE_RING_BYTES) {
@@ -259,7 +260,6 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
 
     c->input.aborted = false;
     c->input.reading = true;
-    c->input.editor.most_columns = c->platform->screen.columns;
     if (prompt != NULL) {
         if (c->input.editor.terminal) {
             line_editor_ask_width(&c->input.editor); /* the width may have changed since the last

@@ -91,7 +91,6 @@ static size_t put_row(struct console *c, const char *line, size_t most)
 static void draw_line(struct console *c, uint64_t ms)
 {
     enum console_style style = c->style;
-    uint32_t columns = c->input.editor.columns;
     char line[PROGRESS_BYTES];
 
     progress_text(&c->wait, ms, line);
@@ -102,7 +101,7 @@ static void draw_line(struct console *c, uint64_t ms)
     console_to_log(c, true);
     console_style(c, CONSOLE_DIM);
     if (console_is_terminal(c)) {
-        c->wait.drawn_width = put_row(c, line, (columns != 0 ? columns : LINE_DEFAULT_COLUMNS) - 1);
+        c->wait.drawn_width = put_row(c, line, line_editor_columns(&c->input.editor) - 1);
         c->wait.drawn = true;
         console_style(c, style);
     } else {

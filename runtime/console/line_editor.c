@@ -194,16 +194,20 @@ bool line_editor_take_answer(struct line_editor *e, const char *text)
         return false;
     }
     e->terminal = !e->plain;
-    if (e->most_columns != 0) {
-        columns = min_u32(columns, e->most_columns);
-    }
     e->columns = columns;
     return true;
 }
 
+uint32_t line_editor_columns(const struct line_editor *e)
+{
+    uint32_t columns = e->columns != 0 ? e->columns : LINE_DEFAULT_COLUMNS;
+
+    return e->most_columns != 0 ? min_u32(columns, e->most_columns) : columns;
+}
+
 static void take_sequence(struct line_editor *e)
 {
-    uint32_t columns = e->columns;
+    uint32_t columns = line_editor_columns(e);
     bool was_terminal = e->terminal;
 
     if (!line_editor_take_answer(e, e->sequence)) {
@@ -212,7 +216,7 @@ static void take_sequence(struct line_editor *e)
     }
     if (e->terminal && !was_terminal) {
         find_terminal(e); /* nothing was typed yet */
-    } else if (e->columns != columns && e->n != 0 && e->terminal) {
+    } else if (line_editor_columns(e) != columns && e->n != 0 && e->terminal) {
         line_screen_rewrap(e, columns);
     }
 }

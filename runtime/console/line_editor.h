@@ -83,6 +83,10 @@ void line_editor_redraw(struct line_editor *e);
 void line_editor_leave(struct line_editor *e);
 void line_editor_resume(struct line_editor *e);
 
+/* Return how many columns a row may have: those of the terminal, and not more than those of the
+ * display. */
+uint32_t line_editor_columns(const struct line_editor *e);
+
 /* Ask how wide the terminal is. The answer comes as input and shows that there is a terminal. */
 void line_editor_ask_width(struct line_editor *e);
 

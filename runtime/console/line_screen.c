@@ -58,9 +58,6 @@ static void write_sequence(const struct line_editor *e, uint32_t n, char final)
 
 static uint32_t usable_columns(uint32_t columns)
 {
-    if (columns == 0) {
-        return LINE_DEFAULT_COLUMNS - 1;
-    }
     return max_u32(columns, LINE_MIN_COLUMNS) - 1;
 }
 
@@ -96,11 +93,13 @@ static struct place step(uint32_t columns, struct place at, const char *text, si
 static struct place write_text(const struct line_editor *e, struct place at, size_t from, size_t to,
                                bool draw)
 {
+    uint32_t columns = line_editor_columns(e);
+
     while (from < to) {
         size_t bytes = character_bytes(e->line + from, e->n - from);
         bool early;
 
-        at = step(e->columns, at, e->line + from, bytes, &early);
+        at = step(columns, at, e->line + from, bytes, &early);
         if (draw && early) {
             line_screen_write(e, "\n", 1);
         }

@@ -16,7 +16,7 @@ void line_screen_prompt(const struct line_editor *e);
 /* Redraw the whole line after any change, and place the cursor. */
 void line_screen_draw(struct line_editor *e);
 
-/* The terminal was `columns` wide, and is e->columns now: redraw the line. The function assumes
+/* A row had `columns` columns, and has line_editor_columns() now: redraw the line. The function assumes
  * that the terminal has wrapped rows that no longer fit, and has kept the cursor on its character,
  * as most terminals do. The function erases these rows. On a terminal that cuts rows off instead,
  * the same number of rows above the prompt is lost. */

@@ -91,6 +91,39 @@ static void test_progress(void)
     console_progress_end(&console);
 }
 
+static void show_nothing(void *context, char c)
+{
+    (void)context;
+    (void)c;
+}
+
+static void refresh_nothing(void *context, bool now)
+{
+    (void)context;
+    (void)now;
+}
+
+/* A display beside a terminal that has not told its width, or is wider. */
+static void test_display_progress(uint32_t terminal_columns)
+{
+    plug_in("", 0, 0, true);
+    terminal.closes = false;
+    console_platform.screen =
+        (struct platform_screen){ .show = show_nothing, .refresh = refresh_nothing, .columns = 24 };
+    console_find_terminal(&console, CONSOLE_VT);
+    console_set_columns(&console, terminal_columns);
+    console_progress_share(&console, "computing", 1, 9);
+    terminal.ticks += 600000;
+    OK(!console_aborted(&console), "nobody stops the work");
+    console_progress_share(&console, "computing", 1, 9);
+    OK(wrote("\33[2m[    0.600] computing: \33[0m"),
+       "a progress line is cut to the width of the display (terminal: %u)",
+       (unsigned)terminal_columns);
+    console_progress_end(&console);
+    OK(wrote(GONE), "nothing of it is left on the display");
+    console_platform.screen = (struct platform_screen){ .columns = 0 };
+}
+
 /* As wide as the terminal, whose window may change meanwhile. */
 static void test_narrow_progress(void)
 {
@@ -266,6 +299,8 @@ int main(void)
     test_output();
     test_progress();
     test_narrow_progress();
+    test_display_progress(0);
+    test_display_progress(200);
     test_plain_progress();
     test_terminal();
     test_styles();
