@@ -192,6 +192,7 @@ static enum line_event edit_line(struct console *c)
     while (event == LINE_MORE) {
         int byte = wait_byte(c);
 
+        c->input.editor.more = c->input.head != c->input.tail;
         event = byte == CONSOLE_CLOSED ? line_editor_close(&c->input.editor)
                                        : line_editor_take(&c->input.editor, byte);
     }

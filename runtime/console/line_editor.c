@@ -50,7 +50,7 @@ static void remove_text(struct line_editor *e, size_t from, size_t to)
     if (from == e->n) {
         line_screen_take_back(e, columns);
     } else {
-        line_screen_draw(e);
+        line_screen_change(e);
     }
 }
 
@@ -74,7 +74,7 @@ static void insert(void *context, const char *text, size_t bytes)
     if (e->cursor == e->n) {
         line_screen_append(e, bytes);
     } else {
-        line_screen_draw(e);
+        line_screen_change(e);
     }
 }
 
@@ -102,7 +102,7 @@ static void show_line(struct line_editor *e, const char *text)
     e->n = bytes;
     e->cursor = bytes;
     e->too_long = false;
-    line_screen_draw(e);
+    line_screen_change(e);
 }
 
 /* Show the line before in the history, which keeps the text typed so far, unless that is too long
@@ -330,7 +330,7 @@ static enum line_event take_control(struct line_editor *e, int control)
     return LINE_MORE;
 }
 
-enum line_event line_editor_take(struct line_editor *e, int byte)
+static enum line_event take_byte(struct line_editor *e, int byte)
 {
     bool second = byte == LINE_FEED && e->after_cr;
     bool alt = e->n_sequence == 1;
@@ -356,6 +356,16 @@ enum line_event line_editor_take(struct line_editor *e, int byte)
     return LINE_MORE;
 }
 
+enum line_event line_editor_take(struct line_editor *e, int byte)
+{
+    enum line_event event = take_byte(e, byte);
+
+    if (!e->more) {
+        line_screen_catch_up(e);
+    }
+    return event;
+}
+
 void line_editor_begin(struct line_editor *e, const char *prompt, char *line, size_t max)
 {
     assert(max >= 1);
@@ -371,6 +381,7 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
     e->utf8 = (struct utf8_writer){ .write = insert, .context = e };
     line_history_rewind(&e->history);
     e->row = 0;
+    e->behind = false;
     e->last_row = 0;
     e->last_column = (uint32_t)strlen(prompt);
     if (e->terminal) {

@@ -40,6 +40,8 @@ struct line_editor {
                        * nothing */
     uint32_t columns; /* width of the terminal; 0: LINE_DEFAULT_COLUMNS */
     uint32_t most_columns; /* width of a display that also shows the text; 0: no display */
+    bool more;             /* more input waits: the line is redrawn after it; may change between any
+                            * two bytes */
 
     /* The line. */
     const char *prompt; /* ASCII, at column 0 */
@@ -54,6 +56,7 @@ struct line_editor {
     /* The terminal as the editor drew it; row 0 is the prompt's row. */
     uint32_t row;                   /* row of the cursor */
     uint32_t last_row, last_column; /* where the line ends */
+    bool behind; /* the line has changed since, and is redrawn when no more input waits */
 
     /* Input bytes that form one character or one key. */
     struct utf8_writer utf8;

@@ -145,6 +145,7 @@ void line_screen_draw(struct line_editor *e)
 {
     struct place end;
 
+    e->behind = false;
     write_sequence(e, e->row, 'A');
     line_screen_write(e, "\r\33[J", 4); /* erase to the end of the screen */
     line_screen_prompt(e);
@@ -152,6 +153,21 @@ void line_screen_draw(struct line_editor *e)
     note_end(e, end);
     if (e->cursor != e->n) {
         go_to(e, end.row, place_of(e, e->cursor));
+    }
+}
+
+void line_screen_change(struct line_editor *e)
+{
+    e->behind = true;
+    if (!e->more) {
+        line_screen_draw(e);
+    }
+}
+
+void line_screen_catch_up(struct line_editor *e)
+{
+    if (e->behind) {
+        line_screen_draw(e);
     }
 }
 
@@ -166,6 +182,10 @@ void line_screen_rewrap(struct line_editor *e, uint32_t columns)
     struct place at = first_place(e);
     uint32_t row = 0;
 
+    if (e->behind) { /* the terminal shows an older line: e->row is the best that is known */
+        line_screen_draw(e);
+        return;
+    }
     for (size_t from = 0; from < e->cursor;) {
         size_t bytes = character_bytes(e->line + from, e->n - from);
         bool early;
@@ -183,7 +203,9 @@ void line_screen_rewrap(struct line_editor *e, uint32_t columns)
 
 void line_screen_move(struct line_editor *e)
 {
-    go_to(e, e->row, place_of(e, e->cursor));
+    if (!e->behind) {
+        go_to(e, e->row, place_of(e, e->cursor));
+    }
 }
 
 void line_screen_append(struct line_editor *e, size_t bytes)
@@ -194,13 +216,15 @@ void line_screen_append(struct line_editor *e, size_t bytes)
         line_screen_text(e, e->line + e->n - bytes, bytes);
         return;
     }
-    note_end(e, write_text(e, end, e->n - bytes, e->n, true));
+    if (!e->behind) {
+        note_end(e, write_text(e, end, e->n - bytes, e->n, true));
+    }
 }
 
 void line_screen_take_back(struct line_editor *e, unsigned columns)
 {
     if (e->terminal) {
-        line_screen_draw(e);
+        line_screen_change(e);
         return;
     }
     for (; columns > 0; columns--) {
@@ -210,6 +234,7 @@ void line_screen_take_back(struct line_editor *e, unsigned columns)
 
 void line_screen_leave(struct line_editor *e, const char *mark)
 {
+    line_screen_catch_up(e);
     if (e->terminal) {
         write_sequence(e, e->last_row - e->row, 'B');
     }

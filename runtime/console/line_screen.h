@@ -16,6 +16,11 @@ void line_screen_prompt(const struct line_editor *e);
 /* Redraw the whole line after any change, and place the cursor. */
 void line_screen_draw(struct line_editor *e);
 
+/* The line has changed: redraw it now or, if more input waits, at line_screen_catch_up(). So a
+ * text that is pasted into the middle of a line costs few drawings, and not one for each byte. */
+void line_screen_change(struct line_editor *e);
+void line_screen_catch_up(struct line_editor *e);
+
 /* A row had `columns` columns, and has line_editor_columns() now: redraw the line. The function assumes
  * that the terminal has wrapped rows that no longer fit, and has kept the cursor on its character,
  * as most terminals do. The function erases these rows. On a terminal that cuts rows off instead,

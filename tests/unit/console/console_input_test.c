@@ -111,6 +111,31 @@ static void test_editing(void)
     }
 }
 
+/* Text that comes faster than it can be drawn, in the middle of a line. */
+static void test_paste_in_line(void)
+{
+    enum { BEFORE = 300, PASTED = 800, KEYS = 100, MOST = 2000, PORTION = 500 };
+    static char in[2 * MOST], line[MOST];
+    size_t n = 0, bytes;
+
+    memset(in, 'x', BEFORE);
+    n += BEFORE;
+    n += (size_t)sprintf(in + n, "\33[D\33[200~");
+    memset(in + n, 'y', PASTED);
+    n += PASTED;
+    n += (size_t)sprintf(in + n, "\33[201~\5");
+    memset(in + n, '\b', KEYS);
+    n += KEYS;
+    in[n++] = '\r';
+    plug_in(in, n, PORTION, true);
+    console_find_terminal(&console, CONSOLE_VT);
+    OK(console_read_line(&console, "", line, sizeof line, &bytes) == ERR_OK &&
+           bytes == BEFORE + PASTED - KEYS && line[0] == 'x' && line[bytes - 1] == 'y',
+       "a long text is pasted into a line");
+    OK(terminal.out_bytes < 6 * (BEFORE + PASTED), "the line is not drawn for each byte (%zu)",
+       terminal.out_bytes);
+}
+
 static void test_long_lines(void)
 {
     enum { LONG = 100000 };
@@ -248,6 +273,7 @@ int main(void)
 {
     test_lines();
     test_editing();
+    test_paste_in_line();
     test_long_lines();
     test_typed_ahead();
     test_silence();
