@@ -4,14 +4,24 @@
 
 #include "board/board.h"
 #include "board/efi/efi_call.h"
+#include "board/min_max.h"
 #include "boot/boot.h"
 
-enum { FRAMES = 8, FRAME_BYTES = 1514, HEADER_BYTES = 14, ADDRESS_BYTES = 6 };
+/* A received frame may be longer than one of ours: with a VLAN tag, and with the checksum, which
+ * some drivers of U-Boot (e1000) leave there. */
+enum {
+    FRAMES = 8,
+    FRAME_BYTES = 1514,
+    RECEIVED_BYTES = 2048,
+    HEADER_BYTES = 14,
+    ADDRESS_BYTES = 6
+};
 
 static struct efi_network_state {
     struct efi_network *network; /* NULL: none was opened */
     uint32_t taken;              /* bit n: the firmware has frames[n] */
     _Alignas(64) uint8_t frames[FRAMES][FRAME_BYTES + 2];
+    _Alignas(64) uint8_t received[RECEIVED_BYTES];
 } net;
 
 /* An empty tree for boot/network.c, because a program for EFI does not contain boot/boot.c. Nobody
@@ -140,16 +150,18 @@ bool efi_network_send(const uint8_t *frame, size_t bytes)
     return true;
 }
 
-/* A frame with a VLAN tag is longer than our buffer, so the firmware refuses it, and it is
- * dropped. */
+/* U-Boot keeps a frame that does not fit in the buffer, and would never pass on the next one. So the
+ * firmware gets a buffer for any frame, and bytes beyond the room are dropped here. */
 size_t efi_network_receive(uint8_t *to, size_t room)
 {
     struct efi_network *n = net.network;
-    uint64_t bytes = room;
+    uint64_t bytes = sizeof net.received;
 
-    if (efi_failed(EFI_CALL(n->receive(n, NULL, &bytes, to, NULL, NULL, NULL))))
+    if (efi_failed(EFI_CALL(n->receive(n, NULL, &bytes, net.received, NULL, NULL, NULL))))
         return 0;
-    return bytes <= room ? (size_t)bytes : 0;
+    bytes = min_u64(min_u64(bytes, sizeof net.received), room);
+    memcpy(to, net.received, bytes);
+    return (size_t)bytes;
 }
 
 const struct board_network board_network = {
