@@ -69,42 +69,27 @@ static bool set_filters(struct efi_network *n)
     return status == EFI_UNSUPPORTED || !efi_failed(status);
 }
 
+static bool start(struct efi_network *n)
+{
+    return initialize(n) && set_filters(n);
+}
+
 /* Open the device exclusively, so that the firmware's own network, which reads from it in the
- * background, releases it. */
-static bool open_handle(efi_handle handle, const char **why)
+ * background, releases it. Returns NULL if the device cannot be used. */
+static struct efi_network *open_handle(efi_handle handle, const char **why)
 {
     struct efi_network *n = efi_protocol_of(handle, &efi_network_guid);
     void *own = NULL;
 
     if (n == NULL || !is_ethernet(n->mode))
-        return false;
+        return NULL;
     *why = "the firmware does not release its network device (OpenProtocol)";
     if (efi_failed(EFI_CALL(efi_boot()->open_protocol(handle, &efi_network_guid, &own, efi_image(),
                                                       NULL, EFI_OPEN_EXCLUSIVE))))
-        return false;
+        return NULL;
     n = own;
     *why = "the firmware's network device does not start (SimpleNetwork)";
-    if (!initialize(n) || !set_filters(n))
-        return false;
-    net.network = n;
-    return true;
-}
-
-const char *efi_network_open(const struct device_tree *tree, uint8_t address[6])
-{
-    const char *why = "the firmware has no network device (SimpleNetwork)";
-    efi_handle *handles;
-    uint64_t n = efi_handles(&efi_network_guid, &handles);
-
-    (void)tree;
-    memset(&net, 0, sizeof net);
-    for (uint64_t i = 0; i < n && net.network == NULL; i++)
-        (void)open_handle(handles[i], &why);
-    efi_handles_free(handles);
-    if (net.network == NULL)
-        return why;
-    memcpy(address, net.network->mode->address.bytes, ADDRESS_BYTES);
-    return NULL;
+    return start(n) ? n : NULL;
 }
 
 /* Get the status (section 24.1, GetStatus): the firmware checks the cable, and returns a frame that
@@ -124,12 +109,41 @@ static bool take_back(void)
     return true;
 }
 
+/* Return true if the cable is connected, or if the device cannot say so. */
 bool efi_network_is_up(void)
 {
     const struct efi_network_mode *mode = net.network->mode;
 
     (void)take_back();
     return !mode->knows_cable || mode->cable;
+}
+
+/* Open the device whose cable is connected, else the first device that works. */
+const char *efi_network_open(const struct device_tree *tree, uint8_t address[6])
+{
+    const char *why = "the firmware has no network device (SimpleNetwork)";
+    struct efi_network *first = NULL;
+    efi_handle *handles;
+    uint64_t n = efi_handles(&efi_network_guid, &handles);
+    bool found = false;
+
+    (void)tree;
+    memset(&net, 0, sizeof net);
+    for (uint64_t i = 0; i < n && !found; i++) {
+        net.network = open_handle(handles[i], &why);
+        found = net.network != NULL && efi_network_is_up();
+        if (net.network != NULL && !found) {
+            first = first != NULL ? first : net.network;
+            (void)EFI_CALL(net.network->shutdown(net.network));
+        }
+    }
+    efi_handles_free(handles);
+    if (!found)
+        net.network = first != NULL && start(first) ? first : NULL;
+    if (net.network == NULL)
+        return why;
+    memcpy(address, net.network->mode->address.bytes, ADDRESS_BYTES);
+    return NULL;
 }
 
 bool efi_network_send(const uint8_t *frame, size_t bytes)

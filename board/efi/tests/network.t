@@ -5,8 +5,10 @@ at the serial line, which still works afterwards."""
 import json
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+from display import Qmp
 from efi import FIRMWARE, Started, make_stick, put_program
 from machine import BUILD, ROOT, Tap
 from net_board import NetBoard, reply_of
@@ -27,8 +29,8 @@ class Machine(NetBoard):
         super().__init__()
         self.board, self.card = name, card
 
-    def started(self, stick):
-        return Started(self.board, stick, 1, ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80",
+    def started(self, stick, more=()):
+        return Started(self.board, stick, 1, [*more, "-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80",
                                               "-device", self.card + ",netdev=lan,romfile="])
 
 
@@ -58,6 +60,28 @@ def check(name, card):
         tap.ok(status == 200 and "15" in c.say("/reset") + c.say(QUESTION), f"{what}: and the line goes on", c.seen)
 
 
+def unplug_and_start(qmp):
+    late = time.monotonic() + 20
+    while True:
+        try:
+            qmp.command(("set_link", {"name": "first", "up": False}), ("cont", {}))
+            return
+        except OSError:  # QEMU does not listen yet
+            if time.monotonic() > late:
+                raise
+            time.sleep(0.1)
+
+
+def check_cables(name):
+    """The first of two cards has no cable."""
+    machine, qmp = Machine(name, VIRTIO), Qmp("efi-cables")
+    first = ["-netdev", "user,id=other,restrict=on", "-device", VIRTIO + ",id=first,netdev=other,romfile="]
+    with Console(machine.started(stick_of(name, WORDS + " net=10.0.2.15/24,open"), first + qmp.arguments() + ["-S"]), "", ()) as c:
+        unplug_and_start(qmp)
+        c.prompt()
+        tap.ok(machine.ask("GET", "/health")[0] == 200, f"{name}, two cards: the card with a cable is used", c.seen)
+
+
 for name, card in MACHINES:
     missing = FIRMWARE[name].missing()
     if missing:
@@ -66,5 +90,7 @@ for name, card in MACHINES:
         tap.skip(f"{name} on a network", "lwIP's source is not there: make setup-tests, then make test-images")
     else:
         check(name, card)
+        if name == "OVMF":
+            check_cables(name)
 
 tap.done()
