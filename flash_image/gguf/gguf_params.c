@@ -266,7 +266,7 @@ static void set_usual_multipliers(struct source_params *p)
     if (p->family == INGOT_MINICPM) {
         p->embedding_scale = 12.0f;
         p->residual_scale = 1.4f / sqrtf((float)p->n_layers);
-        p->logits_scale = (float)p->dim / 256.0f;
+        p->logits_scale = 256.0f / (float)p->dim;
     }
 }
 
