@@ -38,10 +38,12 @@ static enum err make_room(struct source *s, struct hf_tokenizer *t, uint32_t id)
     return ERR_OK;
 }
 
-/* True if an added token may have this id. */
+/* True if an added token may have this id. tokenizer_config.json may say more about a token of
+ * added_tokens.json. */
 static bool is_free(const struct hf_tokenizer *t, uint32_t id)
 {
-    return id < t->room && (id >= t->n_pieces || t->tokens[id].type == INGOT_TOKEN_UNUSED);
+    return id < t->room &&
+           (id >= t->n_pieces || t->tokens[id].type == INGOT_TOKEN_UNUSED || t->tokens[id].named);
 }
 
 enum err hf_added_decoder_read(struct source *s, struct hf_tokenizer *t)
@@ -81,6 +83,7 @@ static enum err add_named(struct source *s, struct hf_tokenizer *t, const cJSON 
         t->tokens[id].text = (const uint8_t *)entry->string;
         t->tokens[id].bytes = (uint32_t)strlen(entry->string);
         t->tokens[id].type = INGOT_TOKEN_USER;
+        t->tokens[id].named = true;
     }
     return e;
 }

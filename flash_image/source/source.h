@@ -200,6 +200,7 @@ struct source_token {
     float score;
     uint32_t type;       /* enum ingot_token_type, or another number from the file */
     bool lstrip, rstrip; /* the token includes white space on that side; CONTROL and USER only */
+    bool named;          /* only its name is known, from added_tokens.json */
 };
 
 /* A token without text. */

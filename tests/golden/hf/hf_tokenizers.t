@@ -143,7 +143,7 @@ def test_user_defined():
 
 def test_added():
     """Tokens added to tokenizer.model, by added_tokens.json (older folders) and by tokenizer_config.json, which says more."""
-    pieces = ([b"<unk>", b"<s>", b"</s>", "\u2581".encode(), b"a"], [0.0] * 5, [2, 3, 3, 1, 1])
+    pieces = ([b"<unk>", b"<s>", b"</s>", "\u2581".encode(), b"a", b"", b"<old>"], [0.0] * 7, [2, 3, 3, 1, 1, 5, 5])
     names = {"<unk>": 0, "a": 4, "<tool>": 6, "<x>": 7}
     decoder = {"6": {"content": "<tool>", "special": True}, "7": {"content": "<x>", "rstrip": True}}
     for files, wanted in (({}, "1 3 4 0 4 0 3 4"),
@@ -163,6 +163,31 @@ def test_added():
     status, _, said = tokenize(where, b"a")
     tap.ok(status == 1 and 'added_tokens.json: the token "<x>" has no id' in said,
            "an added token without an id is refused", said)
+
+
+def test_fused():
+    """tokenizer.json without byte tokens says whether a row of unknown characters is one token."""
+    for fused, wanted in ((True, "1 0 1"), (False, "1 0 0 1")):
+        where = folder("hf-fused")
+        whole = tokenizer_json(["<unk>", "a", "\u2581"], [1, 1, 1], [], None)
+        whole["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+        whole["model"].update(unk_token="<unk>", fuse_unk=fused)
+        write_json(where, "tokenizer.json", whole)
+        status, ids, said = tokenize(where, b"a??a")
+        tap.ok(status == 0 and ids == wanted.encode().split(), f"fuse_unk {fused}", (ids, said))
+
+
+def test_ends():
+    """The post-processor's last token ends a text, unless add_eos_token is false."""
+    where = folder("hf-ends")
+    write_json(where, "tokenizer.json", tokenizer_json(["a", "b", "ab", "<s>", "</s>"], [1, 1, 1, 3, 3], ["a b"], byte_level(True), post_processor={
+        "type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}},
+                                                 {"SpecialToken": {"id": "</s>"}}]}))
+    status, ids, said = tokenize(where, b"ab")
+    tap.ok(status == 0 and ids == b"3 2 4".split(), "BOS and EOS around a text", (ids, said))
+    write_json(where, "tokenizer_config.json", {"add_eos_token": False})
+    status, ids, said = tokenize(where, b"ab")
+    tap.ok(status == 0 and ids == b"3 2".split(), "no EOS if add_eos_token is false", (ids, said))
 
 
 # ---- refused ----------------------------------------------------------------------------------
@@ -230,6 +255,8 @@ def test_refused():
 test_unknown()
 test_user_defined()
 test_added()
+test_fused()
+test_ends()
 test_refused()
 if os.path.isdir(os.path.join(ASSETS, "vocab")):
     test_byte_level()
