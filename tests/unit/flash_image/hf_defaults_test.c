@@ -1,4 +1,5 @@
-/* config.json that omits a field: the default of Transformers' class applies, as in Transformers 5.24. */
+/* config.json that omits a field: the default of Transformers' class applies, as in Transformers 5.24.
+ * Also fields that few models have. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,10 +89,40 @@ static void test_scaling(void)
        "rope_parameters of type default mean no scaling: %s", source.error_message);
 }
 
+static void test_sparse_layers(void)
+{
+    const struct source_layer_params *l = source.params.layers;
+
+    OK(read_model("Qwen3Moe", MOE ",\"decoder_sparse_step\":2") == ERR_OK &&
+           l[0].ffn == INGOT_FFN_DENSE && l[1].ffn == INGOT_FFN_EXPERTS &&
+           l[2].ffn == INGOT_FFN_DENSE && l[3].ffn == INGOT_FFN_EXPERTS,
+       "with decoder_sparse_step 2 every second layer has experts: %s", source.error_message);
+    OK(read_model("Qwen3Moe", MOE ",\"mlp_only_layers\":[1]") == ERR_OK &&
+           l[0].ffn == INGOT_FFN_EXPERTS && l[1].ffn == INGOT_FFN_DENSE,
+       "a layer of mlp_only_layers has none: %s", source.error_message);
+}
+
+#define LATENT \
+    ",\"kv_lora_rank\":16,\"qk_rope_head_dim\":8,\"qk_nope_head_dim\":16,\"v_head_dim\":16," \
+    "\"n_routed_experts\":null"
+
+static void test_rotation(void)
+{
+    const struct source_params *p = &source.params;
+
+    OK(read_model("DeepseekV3", LATENT) == ERR_OK && p->rope == INGOT_ROPE_PAIRS,
+       "DeepSeek rotates pairs: %s", source.error_message);
+    OK(read_model("DeepseekV3", LATENT ",\"rope_interleave\":false") == ERR_OK &&
+           p->rope == INGOT_ROPE_HALVES,
+       "without rope_interleave it rotates halves: %s", source.error_message);
+}
+
 int main(void)
 {
     test_base();
     test_window();
     test_scaling();
+    test_sparse_layers();
+    test_rotation();
     return tap_done();
 }

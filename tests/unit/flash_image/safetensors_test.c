@@ -107,7 +107,7 @@ static void test_hostile(void)
     refuse_header(ENTRY("[1,1,1,1,1,1,1,1,4]", "[0,16]"), "impossible dimensions");
     refuse_header(ENTRY("\"4\"", "[0,16]"), "no \"shape\"");
     refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]},"
-                  "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[8,24]}}",
+                  "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[12,28]}}",
                   "a and b overlap");
     refuse_header("[1]", "not a JSON object");
     refuse_header("{\"a\":", "not a JSON object");
