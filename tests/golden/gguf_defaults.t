@@ -117,10 +117,20 @@ def test_minicpm():
     usual("minicpm", model, ".logit_scale", width / 256.0, 3.0)
 
 
+def test_end_of_message():
+    """The end of a message ends a reply, too."""
+    model = tiny_of("llama")
+    model.u32("tokenizer.ggml.eos_token_id", 3)
+    model.u32("tokenizer.ggml.eom_token_id", 5)
+    model.write(PATH)
+    _, said = run([HOST, "info", PATH])
+    stops = [line for line in said.splitlines() if line.startswith("stops at")]
+    tap.ok(len(stops) == 1 and stops[0].split()[2::2] == ["3", "5"], "replies stop at eom_token_id", said[:600])
+
+
 def test_output_bias():
     """A Llama's bias of the attention's output is found by its tensor."""
-    model = tiny_of("llama")
-    plain, _ = logits(model)
+    plain, _ = logits(tiny_of("llama"))
     for value, equal in ((0.0, True), (0.5, False)):
         biased = tiny_of("llama")
         for name, dims, _, _ in list(biased.tensors):
@@ -138,6 +148,7 @@ if os.path.isdir(ARCH) and os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
     test_gemma2_window()
     test_minicpm()
     test_output_bias()
+    test_end_of_message()
 else:
     tap.skip("values that GGUF files omit", "no models (set INGOT_ASSETS)")
 
