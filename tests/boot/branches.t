@@ -52,6 +52,8 @@ tap.ok("(sums is forgotten)" in base and "error: there is no branch nowhere" in 
        "error: the branch main exists already" in base and "error: /branch takes a name" in base,
        "an impossible request gets an error message", base)
 
+text = on_host(["/switch", "/drop"])
+tap.ok(text.count("error: which one? /branches lists them") == 2, "/switch and /drop without a name ask for one", text)
 text = on_host([A, "/branch a", "/branch b"], "--branches", "1")
 tap.ok("error: 1 branch is kept, and there is no room for more: /drop NAME" in text, "a branch without room is refused", text)
 text = on_host([A, "/branch a", B, "/retry", "/branches"], "--branches", "0")

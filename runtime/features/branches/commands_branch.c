@@ -46,14 +46,23 @@ static enum command_result command_branch(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+static void say_unknown(struct console *console, const char *name)
+{
+    if (name[0] == '\0') {
+        console_printf(console, "error: which one? /branches lists them\n");
+    } else {
+        console_printf(console, "error: there is no branch %.40s; /branches lists what there is\n",
+                       name);
+    }
+}
+
 static enum command_result command_switch(struct app *a, char *argument)
 {
     struct console *console = a->setup.console;
     uint32_t pending;
 
     if (chat_switch(&a->chat, argument, &pending) != ERR_OK) {
-        console_printf(console, "error: there is no branch %.40s; /branches lists what there is\n",
-                       argument);
+        say_unknown(console, argument);
         return COMMAND_DONE;
     }
     console_printf(console, "(%s: %u %s", argument, a->chat.turns.n,
@@ -103,9 +112,7 @@ static enum command_result command_drop(struct app *a, char *argument)
     case ERR_BUSY:
         console_printf(console, "error: %s is in use: /switch to another one first\n", argument);
         break;
-    default:
-        console_printf(console, "error: there is no branch %.40s; /branches lists what there is\n",
-                       argument);
+    default: say_unknown(console, argument);
     }
     return COMMAND_DONE;
 }
