@@ -59,8 +59,8 @@ EFI_GUID(efi_network_guid, 0xa19832b9, 0xac25, 0x11d3, 0x9a, 0x2d, 0x00, 0x90, 0
          0x4d);
 
 /* Start the Ethernet interface whose cable is connected, else the first one, and write its address.
- * Returns NULL, or an error message that says why the network cannot be used. `tree` is ignored. The other functions are as in struct
- * platform_network (runtime/base/platform.h). */
+ * Returns NULL, or an error message that says why the network cannot be used. `tree` is ignored. The
+ * other functions are as in struct platform_network (runtime/base/platform.h). */
 const char *efi_network_open(const struct device_tree *tree, uint8_t address[6]);
 bool efi_network_is_up(void);
 bool efi_network_send(const uint8_t *frame, size_t bytes);
