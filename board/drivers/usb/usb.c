@@ -413,14 +413,12 @@ static struct block_device *tell_left_out(struct usb *u)
 }
 
 /* True if the attached drive `other` may be another card of the drive's reader, which may have
- * moved. Another slot is asked only at the drive's own port: an equal reader elsewhere may have had a
- * copy of the card there all the time. */
+ * moved. */
 static bool has_other_card(const struct usb *u, unsigned drive, unsigned other)
 {
     const struct usb_storage *a = &u->drives[drive], *b = &u->drives[other];
 
-    return is_attached(u, other) && usb_storage_may_be(a, b) && a->unit <= b->last_unit &&
-           (a->unit == b->unit || (a->port == b->port && a->route == b->route));
+    return is_attached(u, other) && usb_storage_may_be(a, b) && a->unit <= b->last_unit;
 }
 
 /* Release a new drive that is the card of another one: the card came to a reader with equal numbers
@@ -448,7 +446,7 @@ static void ask_readers(struct usb *u)
         }
 }
 
-/* Note attached drives that nothing tells apart, as two sticks without serial numbers onto which one
+/* Note attached drives that nothing tells apart, as two sticks with equal serial numbers onto which one
  * image was written: each is taken again only at its own port. They are asked for their cards first,
  * because one card may have moved from reader to reader. */
 static void note_twins(struct usb *u)

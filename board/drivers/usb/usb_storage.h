@@ -92,8 +92,8 @@ void usb_storage_let_go(struct usb_storage *s);
  * not be read. */
 bool usb_storage_is_equal(const struct usb_storage *s, const struct usb_storage *other);
 
-/* True if a drive with a released drive's numbers may be that drive: if that has a twin, only at its
- * port. */
+/* True if a drive with a released drive's numbers may be that drive: if that has no serial number, or
+ * a twin, only at its port. */
 bool usb_storage_may_be(const struct usb_storage *s, const struct usb_storage *other);
 
 /* True if a new drive has all numbers and the first blocks of a released one. */

@@ -32,15 +32,21 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* Drives with equal numbers are told apart by their media: see usb_storage_learn. Twins are told
- * apart by their sockets, not by the numbers of their places, which change if hubs are found in
- * another order. */
+/* True if the drive may be where the other device is. A drive without a serial number, or with a twin,
+ * is bound to its socket, because a copy of it may be anywhere. The number of its place does not
+ * matter: it changes if hubs are found in another order. */
+static bool may_be_at(const struct usb_storage *s, uint32_t port, uint32_t route)
+{
+    return (s->serial != 0 && !s->has_twin) || (s->port == port && s->route == route);
+}
+
+/* Drives with equal numbers are told apart by their media: see usb_storage_learn. */
 static bool is_mine(const struct usb_storage *s, const struct identity *i)
 {
     const struct xhci_device *d = &s->device;
 
-    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial &&
-                                (!s->has_twin || (s->port == d->port && s->route == d->route)));
+    return s->identity == 0 ||
+           (s->identity == i->product && s->serial == i->serial && may_be_at(s, d->port, d->route));
 }
 
 /* Address and configure a drive at this place. ERR_NO_DEVICE: there is no drive, or another. */
@@ -203,19 +209,17 @@ enum err usb_storage_take_again(struct usb_storage *s, uint32_t first, uint32_t 
 {
     struct xhci *x = s->host;
     uint32_t place = s->place;
-    bool was_here = s->is_here, fresh, has_device, may_hang;
+    bool was_here = s->is_here, fresh, has_device;
     enum err e = usb_storage_take(s, place, place), there = e;
     const char *why = s->why;
 
     has_device = xhci_is_unused(x, place, &fresh);
     if (has_device && x->running && !x->deaf)
         s->is_here = e != ERR_NO_DEVICE && e != ERR_REMOVED;
-    /* If a device there may be the drive, nothing else is tried, and without a serial number a silent
-     * one may be, whose copy is at another port. A device that does not answer takes seconds, and
-     * several requests may wait for it in one period of the watchdog, so it is tried once. If a hub
-     * came to this place, the drive may be behind it. */
-    may_hang = s->serial == 0 && has_device && s->is_here;
-    if (e == ERR_REMOVED || (e != ERR_OK && s->why == NULL && !may_hang)) {
+    /* If a device there may be the drive, nothing else is tried. A device that does not answer takes
+     * seconds, and several requests may wait for it in one period of the watchdog, so it is tried
+     * once. If a hub came to this place, the drive may be behind it. */
+    if (e == ERR_REMOVED || (e != ERR_OK && s->why == NULL)) {
         s->tried = has_device ? place : 0;
         e = usb_storage_take(s, first, last);
         s->tried = 0;
@@ -240,7 +244,7 @@ bool usb_storage_is_equal(const struct usb_storage *s, const struct usb_storage 
 bool usb_storage_may_be(const struct usb_storage *s, const struct usb_storage *other)
 {
     return s->identity == other->identity && s->serial == other->serial &&
-           (!s->has_twin || (s->port == other->port && s->route == other->route));
+           may_be_at(s, other->port, other->route);
 }
 
 bool usb_storage_is(const struct usb_storage *s, const struct usb_storage *new)

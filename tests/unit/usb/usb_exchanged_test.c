@@ -3,7 +3,7 @@
 #include "tests/unit/board/fakes/usb_machine.h"
 #include "tests/unit/tap.h"
 
-static bool serials; /* sticks and readers have serial numbers */
+static bool serials; /* sticks and readers have different serial numbers */
 
 /* Look as the program does: read each drive that is found. */
 static void list(unsigned n)
@@ -35,7 +35,7 @@ static void stick(unsigned unit, uint32_t port)
 {
     put_drive(unit, port);
     if (!serials)
-        f.units[unit].number = 0;
+        f.units[unit].number = '7';
 }
 
 /* Sticks at ports 2 and 3 are exchanged. */
@@ -68,7 +68,7 @@ static void test_exchanged(bool looks_between, bool with_numbers, unsigned files
     b = n_right(1, 1);
     OK(a >= 8 && b >= 8 && n_wrong == 0,
        "sticks %s serial numbers, %u with files, exchanged %s looks: %u and %u of 10 reads",
-       with_numbers ? "with" : "without", files, looks_between ? "with" : "without", a, b);
+       with_numbers ? "different" : "equal", files, looks_between ? "with" : "without", a, b);
 }
 
 /* A stick that is ignored, because three drives are known, comes to a port while the first one is
@@ -211,8 +211,8 @@ static void test_exchanged_cards(bool exchanges, bool with_numbers, unsigned fil
     b = n_right_card(1, B);
     OK(a >= 8 && b >= 8 && n_wrong == 0,
        "cards of two readers %s serial numbers, %u with files, that are %s: %u and %u of 10 reads",
-       with_numbers ? "with" : "without", files, exchanges ? "exchanged" : "taken out and put back",
-       a, b);
+       with_numbers ? "different" : "equal", files,
+       exchanges ? "exchanged" : "taken out and put back", a, b);
 }
 
 /* ---- a disk in standby: it is ready, and its first read waits until it spins ---- */

@@ -69,7 +69,7 @@ static void begin(void)
     clear();
     is_changed = is_out = false;
     put_drive(0, 2);
-    f.units[0].number = 0;
+    f.units[0].number = '7';
     f.units[0].on_command = fail_card;
     f.units[0].on_answer = tell_card;
     (void)open_all();
@@ -122,7 +122,7 @@ static void test_equal_stick(uint32_t port, uint32_t back)
     pull(&f.units[0]);
     list();
     put_drive(1, port);
-    f.units[1].number = 0;
+    f.units[1].number = '7';
     OK(n_read(0) == 0 && usb.is_told[1] && unit_read(&usb.devices[1]) == 1,
        "an equal stick at port %u, which was never seen, is a new drive", (unsigned)port);
     if (port == back) {
@@ -161,7 +161,7 @@ static void test_same_tables(uint8_t type)
     pull(&f.units[0]);
     list();
     put_drive(1, 2);
-    f.units[1].number = 0;
+    f.units[1].number = '7';
     put_table(1, type);
     OK(n_read(0) == 0 && unit_read(&usb.devices[1]) == 1 && n_wrong == 0,
        "sticks with equal tables are told apart by %s",

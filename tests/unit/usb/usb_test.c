@@ -87,6 +87,7 @@ static void test_exchanged(void)
     clear();
     put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
     put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    f.units[0].number = f.units[1].number = '7';
     (void)open_all();
     pull(&f.units[0]);
     (void)read_from(found[0]);

@@ -192,6 +192,7 @@ static void test_silent_stick(bool has_files)
 }
 
 static bool is_unreadable; /* block 0 of all sticks */
+static uint8_t stick_number;
 
 static void fail_block_0(struct fake_unit *unit)
 {
@@ -202,7 +203,7 @@ static void fail_block_0(struct fake_unit *unit)
 static void put_stick(unsigned unit, uint32_t port)
 {
     put_drive(unit, port);
-    f.units[unit].number = 0;
+    f.units[unit].number = stick_number;
     f.units[unit].on_command = fail_block_0;
     memcpy(f.units[unit].disk, f.units[FIRST].disk, 512);
 }
@@ -213,11 +214,12 @@ static const char *const ways[] = { "the first is pulled", "the second was reset
                                     "their first blocks cannot be read" };
 
 /* Two sticks that nothing tells apart, such as those onto which one image was written. */
-static void test_same_image(enum way way, bool at_start)
+static void test_same_image(enum way way, bool at_start, uint8_t number)
 {
     unsigned n = 0;
 
     begin();
+    stick_number = number;
     is_unreadable = way == UNREADABLE;
     put_stick(FIRST, 2);
     if (at_start)
@@ -229,7 +231,8 @@ static void test_same_image(enum way way, bool at_start)
     look_twice();
     usb.devices[0].in_use = true;
     OK(unit_read(&usb.devices[0]) == FIRST && unit_read(&usb.devices[1]) == SECOND,
-       "two sticks with one image are two drives");
+       "two sticks with one image are two drives%s",
+       number != 0 ? ", also with the same serial number" : "");
     if (way == OTHER_RESET)
         (void)usb.devices[1].reset(&usb.devices[1]);
     pull(&f.units[FIRST]);
@@ -244,9 +247,10 @@ static void test_same_image(enum way way, bool at_start)
 }
 
 /* The first stick's block 0 goes bad before the second stick, which has the same image, comes. */
-static void test_bad_since(void)
+static void test_bad_since(uint8_t number)
 {
     begin();
+    stick_number = number;
     is_unreadable = false;
     put_stick(FIRST, 2);
     (void)open_all();
@@ -259,6 +263,32 @@ static void test_bad_since(void)
     pull_out(FIRST);
     OK(unit_read(&usb.devices[0]) < 0 && n_wrong == 0,
        "and its files are not read from one with its image");
+}
+
+/* A copy of a drive without a serial number may be anywhere, so the drive is taken only at its own
+ * port. With a number it is found at another port. */
+static void test_bound(uint8_t number)
+{
+    unsigned moved;
+
+    begin();
+    is_unreadable = false;
+    stick_number = number;
+    put_stick(FIRST, 2);
+    (void)open_all();
+    look_twice();
+    usb.devices[0].in_use = true;
+    pull_out(FIRST);
+    plug_in(FIRST, 3);
+    moved = number == 0;
+    OK(unit_read(&usb.devices[moved]) == FIRST &&
+           (number != 0 || read_from(&usb.devices[0]) != ERR_OK),
+       "a stick with%s a serial number at another port is %s drive", number != 0 ? "" : "out",
+       number != 0 ? "the same" : "a new");
+    usb.devices[1].in_use = true;
+    pull_out(FIRST);
+    plug_in(FIRST, 2);
+    OK(unit_read(&usb.devices[0]) == FIRST && n_wrong == 0, "and is read when it is back");
 }
 
 /* The first stick is silent when its copy is plugged in. */
@@ -368,10 +398,16 @@ static void test_empty_first(void)
 int main(void)
 {
     for (enum way way = PULLED_OUT; way < N_WAYS; way++) {
-        test_same_image(way, true);
-        test_same_image(way, false);
+        test_same_image(way, true, 0);
+        test_same_image(way, false, 0);
+        test_same_image(way, true, '7');
+        test_same_image(way, false, '7');
     }
-    test_bad_since();
+    test_bad_since('7');
+    test_bad_since(0);
+    test_bound(0);
+    test_bound('7');
+    stick_number = 0;
     test_silent_at_its_port();
     test_copy_in_other_slot();
     test_empty_first();
