@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "host/line/serial_line.h"
+#include "runtime/text/utf8.h"
 
 enum { LONG_TEXT = 400 /* length in bytes after which a comma or a blank also ends a piece */ };
 
@@ -19,22 +20,32 @@ struct voice_sentence {
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
-static bool ends_sentence(char c)
+/* Return the bytes of the mark with which n bytes of text begin, if it ends a sentence; else 0. The
+ * point in "3.5" does not end one, because no blank follows; in "e.g. " it does. Chinese and
+ * Japanese marks are not followed by a blank. */
+static size_t sentence_end(const char *text, size_t n)
 {
-    return c == '.' || c == '!' || c == '?' || c == '\n';
+    static const char wide[][4] = { "。", "！", "？" };
+
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        if (n >= 3 && memcmp(text, wide[i], 3) == 0) {
+            return 3;
+        }
+    }
+    if (text[0] == '.' || text[0] == '!' || text[0] == '?') {
+        return n > 1 && isspace((unsigned char)text[1]);
+    }
+    return text[0] == '\n';
 }
 
-/* The point in "3.5" does not end a sentence, because no blank follows; in "e.g. " it does. */
 size_t voice_sentences(const char *text, size_t n, bool ends)
 {
     size_t whole = 0;
 
     for (size_t i = 0; i < n; i++) {
-        bool border = text[i] == '\n' || (i + 1 < n && isspace((unsigned char)text[i + 1]));
+        size_t end = sentence_end(text + i, n - i);
 
-        if (ends_sentence(text[i]) && border) {
-            whole = i + 1;
-        }
+        whole = end != 0 ? i + end : whole;
     }
     for (size_t i = n; whole == 0 && n > LONG_TEXT && i-- > 1;) {
         whole = text[i] == ' ' ? i : 0;
@@ -228,8 +239,12 @@ static void put(struct voice_speak *s, size_t n)
 
 static void take_whole(struct voice_speak *s, bool ends)
 {
-    size_t n = voice_sentences(s->text, s->n, ends || s->n == sizeof s->text);
+    size_t n = voice_sentences(s->text, s->n, ends);
 
+    if (n == 0 && s->n == sizeof s->text) {
+        n = utf8_whole_bytes(s->text, s->n);
+        n = n != 0 ? n : s->n; /* not UTF-8 */
+    }
     if (n != 0) {
         put(s, n);
         s->n -= n;

@@ -5,6 +5,7 @@
 
 #include "host/voice/voice_listen.h"
 #include "host/voice/voice_speak.h"
+#include "runtime/text/utf8.h"
 #include "tests/unit/tap.h"
 
 static struct voice_listen listen;
@@ -83,6 +84,9 @@ static void test_sentences(void)
        "a sentence that may continue waits");
     OK(whole("A title\nText", false) == 8 && whole("One", true) == 3,
        "a line and the end of a text end a sentence");
+    OK(whole("你好。今天", false) == 9 && whole("はい！いい？", false) == 18 &&
+           whole("你好，今天", false) == 0,
+       "a Chinese or Japanese sentence ends without a blank");
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     text[300] = ' ';
@@ -186,6 +190,41 @@ static void test_files(void)
        "a missing file leaves errno to say why");
 }
 
+/* A reply without any border, in pieces of three bytes: "cat" must get whole characters. */
+static void test_long_text(void)
+{
+    static const char file[] = "/tmp/ingot-voice-test.txt";
+    static struct voice_speak s = {
+        .tts = "cat >> /tmp/ingot-voice-test.txt; echo >> /tmp/ingot-voice-test.txt",
+        .play = "",
+        .folder = "/tmp",
+    };
+    char line[5000];
+    size_t lines = 0, characters = 0;
+    FILE *in;
+
+    remove(file);
+    OK(voice_speak_open(&s), "a voice is opened");
+    for (unsigned i = 0; i < 2000; i++) {
+        voice_speak_add(&s, "好", 3);
+    }
+    voice_speak_end(&s);
+    voice_speak_wait(&s);
+    voice_speak_close(&s);
+    in = fopen(file, "r");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL) {
+        size_t n = strlen(line);
+
+        lines++;
+        characters += utf8_whole_bytes(line, n) == n ? n / 3 : 0;
+    }
+    if (in != NULL)
+        fclose(in);
+    remove(file);
+    OK(lines == 2 && characters == 2000, "a long text is cut between characters: %zu lines, %zu",
+       lines, characters);
+}
+
 static void test_commands(void)
 {
     struct api_text said = { .n = 0 };
@@ -203,6 +242,7 @@ int main(void)
     test_sentences();
     test_rates();
     test_files();
+    test_long_text();
     test_commands();
     return tap_done();
 }
