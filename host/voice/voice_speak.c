@@ -134,6 +134,15 @@ bool voice_run(const char *command, const char *path, const char *input, size_t 
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
+/* Report the first sentence that cannot be spoken; later ones fail for the same reason. */
+static bool fail(struct voice_speak *s, const char *command, const char *why)
+{
+    if (!s->failed) {
+        fprintf(stderr, "ingot: a sentence could not be spoken: `%s`: %s\n", command, why);
+    }
+    return false;
+}
+
 static bool keep_spoken(struct voice_speak *s, const char *path)
 {
     struct voice_sound sound;
@@ -141,7 +150,7 @@ static bool keep_spoken(struct voice_speak *s, const char *path)
     bool good = voice_wav_load(&sound, path, &error_message);
 
     if (!good) {
-        return false;
+        return fail(s, s->tts, error_message != NULL ? error_message : "it writes no file {}");
     }
     if (s->spoken.rate == 0) {
         s->spoken.rate = sound.rate;
@@ -149,7 +158,13 @@ static bool keep_spoken(struct voice_speak *s, const char *path)
     good = voice_sound_resample(&sound, s->spoken.rate) &&
            voice_sound_add(&s->spoken, sound.samples, sound.n);
     voice_sound_free(&sound);
-    return good;
+    return good || fail(s, s->tts, "out of memory");
+}
+
+static bool play(struct voice_speak *s, const char *path)
+{
+    return s->play[0] == '\0' || voice_run(s->play, path, "", 0, NULL) ||
+           fail(s, s->play, "does it run?");
 }
 
 static bool speak(struct voice_speak *s, const struct voice_sentence *one)
@@ -158,10 +173,9 @@ static bool speak(struct voice_speak *s, const struct voice_sentence *one)
     bool good;
 
     snprintf(path, sizeof path, "%.480s/spoken.wav", s->folder);
-    good = voice_run(s->tts, path, one->text, one->n, NULL);
+    good = voice_run(s->tts, path, one->text, one->n, NULL) || fail(s, s->tts, "does it run?");
     s->first_ms = s->first_ms != 0 ? s->first_ms : serial_millis();
-    good = good && (!s->keeps || keep_spoken(s, path)) &&
-           (s->play[0] == '\0' || voice_run(s->play, path, "", 0, NULL));
+    good = good && (!s->keeps || keep_spoken(s, path)) && play(s, path);
     unlink(path);
     return good;
 }
@@ -186,9 +200,6 @@ static void *work(void *context)
         free(one);
         pthread_mutex_lock(&s->lock);
         s->busy = false;
-        if (!good && !s->failed) {
-            fprintf(stderr, "ingot: a sentence could not be spoken: does `%s` run?\n", s->tts);
-        }
         s->failed = s->failed || !good;
         pthread_cond_broadcast(&s->more);
     }

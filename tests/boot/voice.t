@@ -153,7 +153,12 @@ for name, options, says in (("no file", ("--input", work("nothing.wav")), "canno
                             ("a server that is not there", ("--input", work("one.wav"), "--stt", "http://127.0.0.1:9"), "the recognizer failed"),
                             ("an address with a quotation mark", ("--input", work("one.wav"), "--stt", "http://x'y"), "quotation mark"),
                             ("one that fails", ("--input", work("one.wav"), "--stt", "false {}"), "the recognizer failed"),
-                            ("a voice that fails", ("--input", work("one.wav"), "--stt", STT, "--tts", "false {}"), "could not be spoken"),
+                            ("a voice that fails", ("--input", work("one.wav"), "--stt", STT, "--tts", "false {}"), "could not be spoken: `false {}`: does it run?"),
+                            ("a voice that writes another format", ("--input", work("one.wav"), "--stt", STT, "--tts", "cat > {}"),
+                             "`cat > {}`: it is not a WAV file"),
+                            ("a voice that writes no file", ("--input", work("one.wav"), "--stt", STT, "--tts", "cat {}; true"), "it writes no file {}"),
+                            ("a player that fails", ("--input", work("one.wav"), "--stt", STT, "--play", "false {}"),
+                             "could not be spoken: `false {}`: does it run?"),
                             ("a microphone that gives nothing", ("--record", "true", "--stt", STT), "is a microphone connected?")):
     status, out, err = voice(MODEL, "--output", work("x.wav"), *(() if "--tts" in options else ("--tts", TTS)), *options)
     tap.ok(status == 1 and says in err, name, (status, out, err))
