@@ -237,11 +237,15 @@ static bool listen_to_microphone(struct voice *v)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* True if the program of a command exists. */
+/* True if the program of a command exists, or if only the shell can tell: its name is quoted, or
+ * the command begins with an assignment or a group. */
 static bool has_program(const char *command, const char *option, const char *package)
 {
     char test[300];
 
+    if (strcspn(command, "'\"\\`=(){}<>|&;") < strcspn(command, " ")) {
+        return true;
+    }
     snprintf(test, sizeof test, "command -v %.*s >/dev/null", (int)strcspn(command, " "), command);
     if (voice_run(test, "", "", 0, NULL)) {
         return true;

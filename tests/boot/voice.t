@@ -166,6 +166,12 @@ status, out, err = voice(work("nobody.ingot"), "--input", work("one.wav"), "--ou
 tap.ok(status == 1 and "no such" in err.lower(), "a missing model is reported", (status, err))
 tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", "true {}", "--tts", TTS)[2].count("nothing was understood") == 1,
        "unrecognized speech is not sent")
+open(work("a voice"), "w", encoding="ascii").write(f"#!/bin/sh\ncp {TONE} $1\n")
+os.chmod(work("a voice"), 0o755)
+for name, tts in (("a quoted name", f"'{work('a voice')}' {{}}"), ("a variable", f"A=1 cp {TONE} {{}}"), ("a group", f"(cat; cp {TONE} {{}})"),
+                  ("no blanks", f"cat>{work('text')};cp {TONE} {{}}")):
+    status, out, err = voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", STT, "--tts", tts)
+    tap.ok(status == 0 and "> What is 7" in out, f"a command with {name} speaks", (status, out, err))
 tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no temporary file is left", os.listdir(os.environ["TMPDIR"]))
 
 # A server for speech recognition with OpenAI's API.
