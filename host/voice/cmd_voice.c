@@ -178,7 +178,7 @@ static bool listen_to_file(struct voice *v)
 {
     struct voice_sound in;
     const char *error_message;
-    bool good = voice_wav_load(&in, v->a.input, &error_message);
+    bool good = voice_wav_load(&in, v->a.input, &error_message), heard = false;
 
     if (!good) {
         return fail(v->a.input, error_message != NULL ? error_message : "it cannot be read");
@@ -186,14 +186,20 @@ static bool listen_to_file(struct voice *v)
     good = voice_sound_resample(&in, VOICE_RATE);
     for (size_t at = 0; good && stopped == 0 && in.n - at >= VOICE_FRAME; at += VOICE_FRAME) {
         if (voice_listen_take(&v->listen, in.samples + at)) {
+            heard = true;
             good = answer(v);
             voice_listen_begin(&v->listen);
         }
     }
     if (good && voice_listen_end(&v->listen)) {
+        heard = true;
         good = answer(v);
     }
     voice_sound_free(&in);
+    if (good && !heard && stopped == 0) {
+        return fail(v->a.input, "no speech was found: it has to follow some quiet, and to last a "
+                                "quarter of a second");
+    }
     return good;
 }
 
