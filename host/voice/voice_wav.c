@@ -17,7 +17,7 @@ enum {
     LEAST_RATE = 4000,
     MOST_RATE = 192000,
 };
-#define MOST_BYTES ((size_t)1 << 28) /* largest file: more than an hour */
+#define MOST_BYTES ((size_t)1 << 28) /* limit for a file: 2.3 hours at VOICE_RATE */
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
@@ -58,14 +58,18 @@ static uint32_t get32(const uint8_t *p)
     return get16(p) | get16(p + 2) << 16;
 }
 
-/* Find the chunk `name` with its *n bytes; NULL if there is none. If a length exceeds the file,
- * because the writer could not return to the header, the chunk has all remaining bytes. */
+/* Find the chunk `name` with its *n bytes; NULL if there is none. If the writer could not return to
+ * the header, the chunk has all remaining bytes: its length exceeds the file, or is 0 where the
+ * file itself ends by its header. */
 static const uint8_t *find(const uint8_t *file, size_t bytes, const char *name, size_t *n)
 {
     for (size_t at = 12; bytes - at >= CHUNK;) {
         uint32_t length = get32(file + at + 4);
         size_t left = bytes - at - CHUNK;
 
+        if (length == 0 && get32(file + 4) <= at && memcmp(file + at, "data", 4) == 0) {
+            length = UINT32_MAX;
+        }
         *n = length < left ? length : left;
         if (memcmp(file + at, name, 4) == 0) {
             return file + at + CHUNK;
@@ -135,6 +139,7 @@ bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_
             uint8_t *more = realloc(file, room * 2 + 65536);
 
             if (more == NULL) {
+                *error_message = "out of memory";
                 break;
             }
             file = more;
@@ -144,7 +149,9 @@ bool voice_wav_load(struct voice_sound *s, const char *path, const char **error_
     }
     if (in == NULL || ferror(in)) {
         n = 0;
-    } else {
+    } else if (n >= MOST_BYTES) {
+        *error_message = "the WAV file has 256 MiB or more: cut it into shorter files";
+    } else if (*error_message == NULL) {
         *error_message = voice_wav_read(s, file, n);
     }
     if (in != NULL) {

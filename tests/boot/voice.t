@@ -150,9 +150,12 @@ board.kill()
 open(work("none.wav"), "w", encoding="ascii").write("no sound")
 tone(work("quiet.wav"), [(2, 0)])
 tone(work("hurry.wav"), [(1, 8000)])
+tone(work("large.wav"), [(1, 8000)])
+os.truncate(work("large.wav"), 1 << 28)
 for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "not a WAV file"),
                             ("silence", ("--input", work("quiet.wav"), "--stt", STT), "quiet.wav: no speech was found"),
                             ("speech without quiet before it", ("--input", work("hurry.wav"), "--stt", STT), "has to follow some quiet"),
+                            ("a file that is too large", ("--input", work("large.wav"), "--stt", STT), "256 MiB"),
                             ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install faster-whisper"),
                             ("a server that is not there", ("--input", work("one.wav"), "--stt", "http://127.0.0.1:9"), "the recognizer failed"),
                             ("an address with a quotation mark", ("--input", work("one.wav"), "--stt", "http://x'y"), "quotation mark"),

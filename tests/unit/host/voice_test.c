@@ -172,6 +172,12 @@ static void test_files(void)
     remove(path);
     OK(loads(file, n, NULL) && loads(file, n - 500, NULL),
        "a file whose end is missing gives what is there");
+    memset(file + 40, 0, 4);
+    OK(voice_wav_read(&again, file, n) == NULL && again.n == 0, "sound of no samples has none");
+    memset(file + 4, 0, 4);
+    OK(voice_wav_read(&again, file, n) == NULL && again.n == 1000,
+       "a file whose writer left both sizes at 0 has all samples");
+    voice_sound_free(&again);
     OK(loads(file, 11, "not a WAV") && loads(file, 40, "no sound"),
        "a file that is not a WAV is refused, and one without sound");
     file[22] = 2;
