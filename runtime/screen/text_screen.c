@@ -40,7 +40,8 @@ static void note_change(struct text_screen *t, uint32_t row, uint32_t from, uint
     struct text_row *changed = text_screen_changed(t, row);
 
     if (changed->from == changed->to) {
-        *changed = (struct text_row){ (uint16_t)from, (uint16_t)to };
+        changed->from = (uint16_t)from;
+        changed->to = (uint16_t)to;
         return;
     }
     changed->from = (uint16_t)min_u32(changed->from, from);
@@ -100,7 +101,7 @@ void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, vo
     t->changed = (struct text_row *)(void *)(t->cells + (size_t)columns * rows);
     t->look = ordinary;
     for (uint32_t row = 0; row < rows; row++) {
-        t->changed[row] = (struct text_row){ 0, 0 };
+        t->changed[row] = (struct text_row){ 0, 0, 0 };
         text_screen_blank(t, row, 0, columns);
     }
 }
@@ -135,7 +136,8 @@ static void scroll(struct text_screen *t)
     text_screen_blank(t, t->rows - 1, 0, t->columns);
 }
 
-static void begin_row(struct text_screen *t)
+/* Begin a row. end: as in struct text_row. */
+static void begin_row(struct text_screen *t, uint32_t end)
 {
     if (t->at.row + 1 == t->rows) {
         scroll(t);
@@ -143,6 +145,7 @@ static void begin_row(struct text_screen *t)
         t->at.row++;
     }
     t->at.column = 0;
+    text_screen_changed(t, t->at.row)->end = (uint16_t)end;
     begin_word(t);
 }
 
@@ -151,10 +154,11 @@ static void wrap(struct text_screen *t)
 {
     uint32_t from = t->word, n = t->at.column - from;
 
-    begin_row(t);
     if (from == 0 || n == 0 || t->rows == 1) {
+        begin_row(t, t->at.column);
         return;
     }
+    begin_row(t, from);
     for (uint32_t i = 0; i < n; i++) {
         *cell_at(t, t->at.row, i) = *cell_at(t, t->at.row - 1, from + i);
     }
@@ -188,7 +192,7 @@ static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
 static void put_space(struct text_screen *t)
 {
     if (t->at.column == t->columns) {
-        begin_row(t);
+        begin_row(t, t->columns + 1);
         t->after_wrap = true;
         return;
     }
@@ -222,9 +226,26 @@ static void put_other(struct text_screen *t, uint32_t code)
 static void end_line(struct text_screen *t)
 {
     if (!t->after_wrap || t->at.column != 0) {
-        begin_row(t);
+        begin_row(t, 0);
+    } else {
+        text_screen_changed(t, t->at.row)->end = 0;
     }
     t->after_wrap = false;
+}
+
+/* BS: take back what the last character did to the cursor, also at the beginning of a row that
+ * continues another. */
+static void go_back(struct text_screen *t)
+{
+    uint32_t end = text_screen_changed(t, t->at.row)->end;
+
+    if (t->at.column != 0) {
+        text_screen_go(t, t->at.row, (int64_t)t->at.column - 1);
+    } else if (end != 0 && t->at.row != 0) {
+        t->at = (struct text_place){ t->at.row - 1, end - 1 };
+        t->after_wrap = false;
+        begin_word(t);
+    }
 }
 
 static void put_plain(struct text_screen *t, uint32_t code)
@@ -233,7 +254,7 @@ static void put_plain(struct text_screen *t, uint32_t code)
     case ESCAPE: t->state = TEXT_ESCAPE; break;
     case '\n': end_line(t); break;
     case '\r': text_screen_go(t, t->at.row, 0); break;
-    case '\b': text_screen_go(t, t->at.row, (int64_t)text_screen_cursor(t).column - 1); break;
+    case '\b': go_back(t); break;
     case '\t': put_tab(t); break;
     case ' ': put_space(t); break;
     default: put_other(t, code); break;

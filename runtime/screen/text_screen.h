@@ -36,6 +36,8 @@ struct text_cell {
 /* Columns [from, to) of a row have to be drawn. */
 struct text_row {
     uint16_t from, to;
+    uint16_t end; /* if this row continues the row above: the column after that row's text, where a
+                   * space that was left out counts; else 0 */
 };
 
 struct text_look {
@@ -76,7 +78,8 @@ size_t text_screen_bytes(uint32_t columns, uint32_t rows);
  * _MAX_COLUMNS, rows 1 to _MAX_ROWS; the screen keeps using `memory`. */
 void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, void *memory);
 
-/* Write bytes of UTF-8 with control characters, split anywhere. LF begins a row at column 0. */
+/* Write bytes of UTF-8 with control characters, split anywhere. LF begins a row at column 0. BS goes
+ * back within a text that was wrapped. */
 void text_screen_put(struct text_screen *t, const char *text, size_t bytes);
 
 /* Return the cell at a visible row and column. */

@@ -48,7 +48,7 @@ static void draw_changes(struct text_screen *t, struct text_cell *seen)
         for (uint32_t column = changed->from; column < changed->to; column++) {
             seen[row * t->columns + column] = *text_screen_cell(t, row, column);
         }
-        *changed = (struct text_row){ 0, 0 };
+        changed->from = changed->to = 0;
         for (uint32_t column = 0; column < t->columns; column++) {
             const struct text_cell *a = text_screen_cell(t, row, column),
                                    *b = &seen[row * t->columns + column];

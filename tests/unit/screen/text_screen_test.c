@@ -66,7 +66,7 @@ static void forget_changes(void)
 {
     t.moved = 0;
     for (uint32_t i = 0; i < t.rows; i++)
-        *text_screen_changed(&t, i) = (struct text_row){ 0, 0 };
+        *text_screen_changed(&t, i) = (struct text_row){ 0, 0, 0 };
 }
 
 static bool changed(uint32_t line, uint32_t from, uint32_t to)
@@ -198,8 +198,44 @@ static void test_looks(void)
     OK(looks(9, 11, 4) && looks(10, TEXT_GREY, 0), "colors out of 256 change nothing");
 }
 
+/* A typed text, taken back as without a terminal: BS, space, BS for each column. */
+static void take_back(const char *text, unsigned columns)
+{
+    put(text);
+    while (columns-- > 0)
+        put("\b \b");
+}
+
+static void test_take_back(void)
+{
+    begin(10, 3);
+    take_back("> one two three", 7);
+    OK(is(0, "> one tw") && is(1, "") && at(0, 8), "BS goes back into the row above");
+    begin(10, 3);
+    take_back("> 34567890abc", 5);
+    OK(is(0, ">") && is(1, "345678") && is(2, "") && at(1, 6), "BS goes back into a full row");
+    begin(10, 3);
+    take_back("> one three", 7);
+    OK(is(0, "> on") && is(1, "") && at(0, 4), "BS goes back behind a word that was moved");
+    begin(10, 3);
+    take_back("> 34567890 b", 3);
+    OK(is(0, "> 3456789") && is(1, "") && at(0, 9), "a space that was left out counts");
+    put("xy z");
+    OK(is(0, "> 3456789") && is(1, "xy z"), "text goes on from there");
+    begin(10, 3);
+    take_back("> \346\227\245\346\227\245\346\227\245\346\227\245\346\227\245", 4);
+    OK(is(0, "> \346\227\245\346\227\245\346\227\245") && is(1, "") && at(0, 8),
+       "wide characters are taken back");
+    begin(10, 2);
+    take_back("a\nb\n> one two three", 9);
+    OK(is(0, "> one") && is(1, "") && at(0, 6), "BS goes back in rows that have scrolled");
+    put("\r\nc\b\b\bd");
+    OK(is(0, "> one") && is(1, "d"), "BS does not leave a line");
+}
+
 int main(void)
 {
+    test_take_back();
     test_text();
     test_wrap();
     test_scroll();
