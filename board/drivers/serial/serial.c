@@ -227,8 +227,7 @@ static int take_joined(void)
     return byte;
 }
 
-/* Take keys. They pause nothing, but Ctrl-Q and Ctrl-C release held output: somebody at a display
- * may have no other computer at the line that could send XON. */
+/* Take keys, for which XON and XOFF have no meaning. */
 static void take_keys(void)
 {
     int byte;
@@ -236,8 +235,6 @@ static void take_keys(void)
     while ((byte = take_joined()) >= 0) {
         bool on = core_interrupts_mask();
 
-        if (byte == XON || byte == RECEIVE_RING_CTRL_C)
-            atomic_store(&serial_line.held, false);
         /* The other producer holds the ring only while it takes a FIFO's bytes. */
         while (atomic_flag_test_and_set(&serial_line.receiving))
             ;
@@ -298,8 +295,6 @@ void serial_putc(char c)
         /* Input continues while output waits, because XON is input. */
         if (!sent)
             poll();
-        if (atomic_load(&serial_line.held))
-            take_keys();
         if (!sent && board.alive != NULL)
             board.alive(); /* a peer that pauses us must not trigger the watchdog */
     }

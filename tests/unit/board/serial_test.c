@@ -275,49 +275,6 @@ static void test_second(void)
     OK(f.sent == 6 && serial_line.second == NULL, "a second line that has died is left out");
 }
 
-/* A keyboard, and a second line whose XON comes too late. */
-static struct {
-    const char *typed;
-    unsigned polls;
-} desk;
-
-static int next_key(void *context)
-{
-    (void)context;
-    return *desk.typed != '\0' ? (uint8_t)*desk.typed++ : -1;
-}
-
-static int late_receive(void *context)
-{
-    (void)context;
-    return ++desk.polls == 1000 ? XON : SERIAL_NOTHING;
-}
-
-static void test_keys(void)
-{
-    static const struct serial_uart late = { .receive = late_receive,
-                                             .send = other_send,
-                                             .drain = other_drain };
-    static const char *const releases[] = { "a\21", "a\3" };
-
-    for (unsigned i = 0; i < 2; i++) {
-        begin();
-        serial_flow_control(true);
-        serial_join(next_key, NULL);
-        desk.typed = "\23x";
-        OK(reads("\23x") && !serial_line.held, "Ctrl-S of a keyboard pauses nothing");
-        arrive("\23");
-        (void)serial_receive();
-        OK(serial_line.held, "XOFF of the line holds output");
-        desk.polls = 0;
-        desk.typed = releases[i];
-        serial_also(&late, NULL);
-        serial_putc('y');
-        OK(f.sent == 1 && desk.polls < 1000, "a key releases the output (%u)", i);
-        OK(reads(releases[i]), "what was typed meanwhile is kept");
-    }
-}
-
 int main(void)
 {
     test_early();
@@ -328,6 +285,5 @@ int main(void)
     test_nap();
     test_bounds();
     test_second();
-    test_keys();
     return tap_done();
 }
