@@ -21,10 +21,10 @@ void line_screen_draw(struct line_editor *e);
 void line_screen_change(struct line_editor *e);
 void line_screen_catch_up(struct line_editor *e);
 
-/* A row had `columns` columns, and has line_editor_columns() now: redraw the line. The function assumes
- * that the terminal has wrapped rows that no longer fit, and has kept the cursor on its character,
- * as most terminals do. The function erases these rows. On a terminal that cuts rows off instead,
- * the same number of rows above the prompt is lost. */
+/* A row had `columns` columns, and has line_editor_columns() now: redraw the line. The function
+ * assumes that the terminal has wrapped rows that no longer fit, and has kept the cursor on its
+ * character, as most terminals do. The function erases these rows. On a terminal that cuts rows off
+ * instead, the same number of rows above the prompt is lost. */
 void line_screen_rewrap(struct line_editor *e, uint32_t columns);
 
 /* Call when the cursor has moved within the line. */

@@ -11,7 +11,7 @@ from gguf_files import F32, I32, STRING, Gguf, read_gguf, text, tiny
 from machine import ASSETS, HOST, WORK, Tap, run
 
 ARCH = os.path.join(ASSETS, "arch")
-PATH = os.path.join(WORK, "defaults.gguf")
+PATH = os.path.join(WORK, "gguf-defaults.gguf")
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -19,7 +19,7 @@ os.makedirs(WORK, exist_ok=True)
 
 def logits(model, n=20):
     """(the logits or None, what was printed)"""
-    out = os.path.join(WORK, "defaults.logits")
+    out = os.path.join(WORK, "gguf-defaults.logits")
     model.write(PATH)
     status, console = run([HOST, "logits", PATH, "--tokens", " ".join(str(1 + i % 10) for i in range(n)),
                            "-n", "0", "-o", out, "-q", "--kv", "f32", "-t", "1", "--ctx", str(n + 44)])

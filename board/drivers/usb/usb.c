@@ -446,9 +446,9 @@ static void ask_readers(struct usb *u)
         }
 }
 
-/* Note attached drives that nothing tells apart, as two sticks with equal serial numbers onto which one
- * image was written: each is taken again only at its own port. They are asked for their cards first,
- * because one card may have moved from reader to reader. */
+/* Note attached drives that nothing tells apart, as two sticks with equal serial numbers onto which
+ * one image was written: each is taken again only at its own port. They are asked for their cards
+ * first, because one card may have moved from reader to reader. */
 static void note_twins(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)

@@ -32,9 +32,9 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-/* True if the drive may be where the other device is. A drive without a serial number, or with a twin,
- * is bound to its socket, because a copy of it may be anywhere. The number of its place does not
- * matter: it changes if hubs are found in another order. */
+/* True if the drive may be where the other device is. A drive without a serial number, or with a
+ * twin, is bound to its socket, because a copy of it may be anywhere. The number of its place does
+ * not matter: it changes if hubs are found in another order. */
 static bool may_be_at(const struct usb_storage *s, uint32_t port, uint32_t route)
 {
     return (s->serial != 0 && !s->has_twin) || (s->port == port && s->route == route);
