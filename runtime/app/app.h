@@ -65,11 +65,12 @@ struct app_model {
     struct session session; /* open once the model is loaded */
 };
 
-/* A request for another model, and the size of the conversation that this change would end, in
- * tokens (0: no conversation) and in replies. */
+/* A request for another model ("": none), and what this change would end: the conversation's size
+ * in tokens and in replies, and the number of kept branches. */
 struct app_leaving {
     char name[OPTIONS_MODEL_BYTES];
     uint32_t n_ids, n_replies;
+    unsigned n_kept;
 };
 
 /* The number of wrong PINs in a row, and when the next PIN is accepted, on the console's clock. */

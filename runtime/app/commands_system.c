@@ -32,27 +32,40 @@ enum command_result command_models(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* A person may not know that another model starts a new conversation: print this, and change the
- * model only if the command comes again. A program needs no confirmation. */
+static void say_what_ends(struct app *a, const struct app_leaving *l)
+{
+    if (l->n_kept == 0) {
+        console_printf(a->setup.console,
+                       "(this conversation of %u tokens would end: /save keeps it; /model %s again "
+                       "continues)\n",
+                       (unsigned)l->n_ids, l->name);
+        return;
+    }
+    console_printf(a->setup.console,
+                   "(this conversation of %u tokens and %u %s would end: /save NAME keeps one, "
+                   "/switch goes to the next; /model %s again continues)\n",
+                   (unsigned)l->n_ids, l->n_kept, plural(l->n_kept, "branch", "branches"), l->name);
+}
+
+/* A person may not know that another model starts a new conversation and drops the branches: print
+ * this, and change the model only if the command comes again. A program needs no confirmation. */
 static bool is_confirmed(struct app *a, const char *name)
 {
     struct app_leaving *l = &a->leaving;
-    uint32_t n_ids = 0;
+    struct app_leaving now = { .n_replies = a->chat.totals.turns };
 
     if (a->chat.session != NULL && a->setup.options->line.mode != MODE_JSON) {
-        n_ids = a->chat.session->n_ids;
+        now.n_ids = a->chat.session->n_ids;
+        now.n_kept = features_kept(&a->features, &a->chat);
     }
-    if (n_ids == 0 ||
-        (l->n_ids == n_ids && l->n_replies == a->chat.totals.turns && strcmp(l->name, name) == 0)) {
+    if ((now.n_ids == 0 && now.n_kept == 0) ||
+        (l->n_ids == now.n_ids && l->n_replies == now.n_replies && l->n_kept == now.n_kept &&
+         strcmp(l->name, name) == 0)) {
         return true;
     }
-    l->n_ids = n_ids;
-    l->n_replies = a->chat.totals.turns;
-    format_text(l->name, sizeof l->name, "%s", name);
-    console_printf(
-        a->setup.console,
-        "(this conversation of %u tokens would end: /save keeps it; /model %s again continues)\n",
-        (unsigned)n_ids, name);
+    format_text(now.name, sizeof now.name, "%s", name);
+    *l = now;
+    say_what_ends(a, l);
     return false;
 }
 
@@ -63,7 +76,7 @@ enum command_result command_model(struct app *a, char *argument)
         return COMMAND_DONE;
     }
     if (app_check_model(a, argument) && is_confirmed(a, argument)) {
-        a->leaving.n_ids = 0;
+        a->leaving.name[0] = '\0';
         app_change_model(a, argument);
     }
     return COMMAND_DONE;

@@ -163,6 +163,9 @@ struct feature {
     /* The last turn will be answered again (`begins`) or was answered again. */
     void (*retried)(void *state, struct chat *c, bool begins);
 
+    /* Return how many other conversations are kept, which another model would end. */
+    unsigned (*kept)(void *state, const struct chat *c);
+
     /* Hooks while a prompt is built: `system` may change the system prompt (NULL means the prompt
      * of the template), `room` may limit the tokens of the context in use, and `is_led` says
      * whether the feature made the text. */
@@ -255,6 +258,7 @@ void features_undone(struct features *f, struct chat *c);
 void features_retried(struct features *f, struct chat *c, bool begins);
 void features_system(struct features *f, struct chat *c, const char **text, size_t *bytes);
 uint32_t features_room(struct features *f, const struct chat *c, uint32_t most);
+unsigned features_kept(struct features *f, const struct chat *c); /* sum of the hooks' numbers */
 bool features_is_led(struct features *f, const char *text, size_t bytes);
 void features_tell(struct features *f, struct feature_turn *t); /* sets t->told */
 void features_prompt_built(struct features *f, struct feature_turn *t);

@@ -172,6 +172,18 @@ uint32_t features_room(struct features *f, const struct chat *c, uint32_t most)
     return most;
 }
 
+unsigned features_kept(struct features *f, const struct chat *c)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; any_from(f, i); i++) {
+        if (FEATURE_HAS(f, i, kept)) {
+            n += f->rows[i]->kept(f->state[i], c);
+        }
+    }
+    return n;
+}
+
 bool features_is_led(struct features *f, const char *text, size_t bytes)
 {
     bool led = false;

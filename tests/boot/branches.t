@@ -60,6 +60,13 @@ text = on_host([A, "/branch a", B, "/retry", "/branches"], "--branches", "0")
 tap.ok("no room for branches: --branches 4 makes some" in text and len(ids(text)) == 3,
        "with --branches 0, /retry answers and says how to keep branches", text)
 
+NAME = os.path.basename(MODEL)
+lines = [A, "/branch x", "/reset", f"/model {NAME}", "/switch main", f"/model {NAME}", f"/model {NAME}", "/branches"]
+text = on_host(lines)
+tap.ok("conversation of 0 tokens and 1 branch would end: /save NAME keeps one" in text and "(main: 1 turn" in text and
+       re.search(r"conversation of [1-9]\d* tokens would end: /save keeps it", text) and "main                       0 turns" in text,
+       "another model drops branches only after a message", text)
+
 # ---- beams --------------------------------------------------------------------------------------
 
 TALK = [A, C, "/retry", B]

@@ -64,6 +64,22 @@ static void retry(void *state, struct chat *c, bool begins)
     }
 }
 
+/* Count what somebody keeps with /branch; answers before a /retry are kept without being asked
+ * for. */
+static unsigned count_kept(void *state, const struct chat *c)
+{
+    const struct chat_branches *b = state;
+    unsigned n = 0;
+
+    (void)c;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct chat_branch *one = b->list[i];
+
+        n += one->name[0] != '\0' && !one->retried && one->sequence.n_ids != 0;
+    }
+    return n;
+}
+
 /* ---- the requests' field `conversation` ---------------------------------------------------- */
 
 static const char *check(void *state, struct chat *c, const char *name)
@@ -104,5 +120,6 @@ const struct feature feature_branches = {
     .loaded = open_lines,
     .reset = reset,
     .weights_changed = change_weights,
+    .kept = count_kept,
     .retried = retry,
 };
