@@ -7,6 +7,8 @@
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
 
+_Static_assert(CHAT_BRANCHES_MOST == 8, "as the message says");
+
 static void say_full(struct app *a)
 {
     const struct chat_branches *b = branches_of(&a->chat);
@@ -18,9 +20,9 @@ static void say_full(struct app *a)
     }
     console_printf(a->setup.console,
                    "error: %u %s kept, and there is no room for more: /drop NAME frees one "
-                   "(/branches lists them), branches=%u makes more\n",
+                   "(/branches lists them)%s\n",
                    (unsigned)b->n, plural(b->n, "branch is", "branches are"),
-                   (unsigned)CHAT_BRANCHES_MOST);
+                   b->n < CHAT_BRANCHES_MOST ? ", branches=8 makes more" : "");
 }
 
 static enum command_result command_branch(struct app *a, char *argument)
