@@ -116,16 +116,23 @@ def _open_termios(path, baud):
     import fcntl
     import termios
     import tty
+    rate = getattr(termios, f"B{baud}", None)
+    if rate is None:
+        raise IngotError("value", f"baud={baud}: this rate needs pyserial, or does not exist")
     fd = os.open(path, os.O_RDWR | os.O_NOCTTY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as pyserial and `ingot serial` do
     except OSError as error:
         os.close(fd)
         raise IngotError("gone", f"{path}: another program has it open") from error
-    tty.setraw(fd)
-    mode = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd)
+        mode = termios.tcgetattr(fd)
+    except termios.error as error:
+        os.close(fd)
+        raise IngotError("value", f"{path}: this is not a serial device") from error
     mode[0] |= termios.IXON | termios.IXOFF
-    mode[4] = mode[5] = getattr(termios, f"B{baud}")
+    mode[4] = mode[5] = rate
     termios.tcsetattr(fd, termios.TCSANOW, mode)
     return _Descriptor(fd, fd, lambda: os.close(fd))
 
@@ -135,7 +142,9 @@ def _open_socket(name):
         s = socket.socket(socket.AF_UNIX)
         s.connect(name[5:])
     else:
-        host, port = name[4:].rsplit(":", 1)
+        host, _, port = name[4:].rpartition(":")
+        if not host or not port.isdecimal():
+            raise IngotError("value", f"{name}: the form is tcp:HOST:PORT")
         s = socket.create_connection((host.strip("[]"), int(port)))
     return _Descriptor(s.fileno(), s.fileno(), s.close)
 
@@ -159,6 +168,8 @@ class _Network:
 
     def __init__(self, url):
         host, _, port = url[7:].rstrip("/").rpartition(":") if url.count(":") > 1 and not url.rstrip("/").endswith("]") else (url[7:].rstrip("/"), "", "80")
+        if not host or not port.isdecimal():
+            raise IngotError("value", f"{url}: the form is http://HOST or http://HOST:PORT")
         self.host, self.port, self.token = host.strip("[]"), int(port), os.environ.get("INGOT_TOKEN")
         self.lines, self.answer, self.http, self.out = [], None, None, b""
 

@@ -191,6 +191,12 @@ good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
 tap.ok(good and "TX is at RX" in got[1], "a line without a board gives an error", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "a line that does not exist gives an error", done)
+for line, says in (("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
+                   ("/dev/null", "not a serial device")):
+    done = subprocess.run([CLIENT, line, "x"], capture_output=True, text=True, timeout=100)
+    tap.ok(done.returncode == 1 and done.stderr.startswith("ingot.py: ") and (says in done.stderr or "serial" in sys.modules), f"{line} gives an error", done)
+good, got = named("value", ingot._open_termios, os.ttyname(slave), 12345)
+tap.ok(good and "pyserial" in got[1], "a rate that termios does not know gives an error", got)
 # If a client of any kind connects while a board loads a model, the board continues to load.
 for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
     slow = Board(ARM64, FOLDER, name, CARD, words, pace=200000)
