@@ -279,7 +279,7 @@ class Ingot:
         if self._told and self.ready is not None:
             try:
                 self._put({"command": "/mode chat"})
-            except OSError:
+            except IngotError:
                 pass  # the board is gone
         self._line.close()
 

@@ -191,6 +191,46 @@ good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
 tap.ok(good and "TX is at RX" in got[1], "a line without a board gives an error", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "a line that does not exist gives an error", done)
+
+
+def short_lived(name, chats):
+    """A board that answers as far as the first token of a reply, and returns what comes then; one that chats is gone after its greeting."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.path.join(FOLDER, name))
+    listener.listen(1)
+    got = [b""]
+
+    def answer():
+        s = listener.accept()[0]
+        s.sendall(b"> " if chats else b"")
+        while True:
+            data = s.recv(4096)
+            got[0] += data
+            if b'"hello"' in data:
+                s.sendall(b'{"event":"done","id":1,"reason":"command"}\n')
+            elif b'"prompt"' in data:
+                s.sendall(b'{"event":"token","id":2,"token":1,"text":"Once"}\n')
+            elif b"\x05" in data or b"/mode json" in data:
+                s.sendall(b'{"event":"ready"}\n')
+            elif b"\x03" in data:
+                s.sendall(b'{"event":"done","id":2,"reason":"stopped"}\n')
+            if not data or (chats and b'"hello"' in data):
+                s.close()
+                return
+    threading.Thread(target=answer, daemon=True).start()
+    return "unix:" + os.path.join(FOLDER, name), got
+
+
+line, got = short_lived("dies", True)
+b = Ingot(line)
+good = named("gone", b.ask, "x")[0] and b._told
+try:
+    b.close()
+    os.fstat(b._line.reads)
+    good = False
+except (IngotError, OSError) as error:
+    good = good and not isinstance(error, IngotError)
+tap.ok(good, "a board that chatted and is gone can be closed")
 for line, says in (("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
                    ("/dev/null", "not a serial device")):
     done = subprocess.run([CLIENT, line, "x"], capture_output=True, text=True, timeout=100)
