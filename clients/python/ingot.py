@@ -150,7 +150,7 @@ def _open_socket(name):
 
 
 def _open_command(words):
-    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)  # a terminal's Ctrl-C is for this program
 
     def close():
         child.stdin.close()
@@ -259,6 +259,7 @@ class Ingot:
         self._bytes, self._id, self._heard = b"", 0, time.monotonic()
         self._checks, self._next, self._gap = False, 1, False  # number of the next event; whether this event is known to be lost
         self._told = False  # the board was in chat mode, and was switched to JSON
+        self._stops = False  # a Ctrl-C was sent that `ready` answers if nothing runs
         self._asked = 0.0  # when lost events were requested
         self._line = _open(line, baud)
         try:
@@ -328,6 +329,7 @@ class Ingot:
             self._gap = False
         if event["event"] == "ready":
             self.ready = event
+        self._stops = self._stops and event.get("reason") != "stopped"
         if self.on_event:
             self.on_event(event)
         return event
@@ -405,6 +407,9 @@ class Ingot:
             if "hello" in request and "id" not in event:
                 continue  # answers to enquiries
             if event["event"] == "ready" and "id" not in event:
+                if self._stops and not begun:
+                    self._stops = False
+                    continue
                 raise IngotError("gone", "the board restarted during the reply")
             if event.get("id", None if self._checks else self._id) != self._id:
                 continue  # events of a request that was abandoned
@@ -423,7 +428,8 @@ class Ingot:
         """Yield pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text to continue;
         ids, tokens to continue. docs/SERIAL.md describes the settings: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty,
         frequency_penalty, logit_bias, seed, stop, think, grammar, adapter,
-        overflow, system, reset, conversation, logprobs. The generator returns the Reply at its end; closing it stops the reply."""
+        overflow, system, reset, conversation, logprobs. The generator returns the Reply at its end; closing it, or a
+        Ctrl-C, stops the reply."""
         what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:
             raise TypeError("give exactly one of prompt, messages, raw and ids")
@@ -447,7 +453,7 @@ class Ingot:
                     usage = event
                 elif event["event"] == "done":
                     done = event
-        except GeneratorExit:
+        except (GeneratorExit, KeyboardInterrupt):
             self._abandon()
             raise
         reply = Reply("".join(text))
@@ -510,6 +516,7 @@ class Ingot:
 
     def stop(self):
         """Stop the running reply, from another thread or in the middle of stream()."""
+        self._stops = True
         self._line.write(CTRL_C)
 
 
@@ -528,6 +535,8 @@ def main():
             print()
     except (IngotError, OSError) as error:
         sys.exit(f"ingot.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -79,6 +80,9 @@ def check(board, where):
     left.close()
     after = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True)
     tap.ok(after == r, f"{where}: a request after an abandoned reply is answered", after)
+    board.stop()
+    after = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True)
+    tap.ok(after == r, f"{where}: a stop after the end of a reply does no harm to the next", after)
     strange = board.ask("\x7f\x13\x11\x03 \u00e9\u202e", n=4, reset=True)
     tap.ok(strange.reason in ("limit", "end"), f"{where}: control characters in a text stay text", strange.figures)
 
@@ -231,6 +235,13 @@ try:
 except (IngotError, OSError) as error:
     good = good and not isinstance(error, IngotError)
 tap.ok(good, "a board that chatted and is gone can be closed")
+line, got = short_lived("goes on", False)
+child = subprocess.Popen([CLIENT, line, "x"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+first = os.read(child.stdout.fileno(), 100)
+child.send_signal(signal.SIGINT)
+_, err = child.communicate(timeout=60)
+tap.ok(child.returncode == 130 and first == b"Once" and not err and got[0].endswith(b"\x03"), "a Ctrl-C stops the board's reply and the program",
+       (child.returncode, first, err, got))
 for line, says in (("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
                    ("/dev/null", "not a serial device")):
     done = subprocess.run([CLIENT, line, "x"], capture_output=True, text=True, timeout=100)
