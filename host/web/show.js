@@ -91,7 +91,7 @@ class Sentences {
   take(piece) {
     this.rest += piece;
     for (;;) {
-      const end = /[.!?…。！？]+["'”’)\]]*\s|\n/.exec(this.rest);
+      const end = /[.!?…]+["'”’)\]]*\s|[。！？]+[」』）”’]*|\n/.exec(this.rest);
       if (!end && this.rest.length < 400) return;
       const at = end ? end.index + end[0].length : this.rest.length;
       this.tell(this.rest.slice(0, at));
