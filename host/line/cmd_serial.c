@@ -360,7 +360,7 @@ static void step(void)
         watched = &typed;
     }
     if (!serial_step(&serial.line, STEP_MS, watched, take_line, NULL)) {
-        fprintf(stderr, "ingot: %s\n", serial.line.error_message);
+        fprintf(stderr, "ingot: %s: %s\n", serial.line.path, serial.line.error_message);
         end(EXIT_FAILED);
     }
     if (typed && serial.phase == IDLE) {

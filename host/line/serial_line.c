@@ -183,8 +183,7 @@ static void take_raw(struct serial_line *s, char *bytes, size_t n,
 
 static bool gone(struct serial_line *s, const char *why)
 {
-    snprintf(s->error_message, sizeof s->error_message,
-             "%.250s: %.60s: was the adapter pulled out?", s->path, why);
+    snprintf(s->error_message, sizeof s->error_message, "%.60s: was the adapter pulled out?", why);
     return false;
 }
 

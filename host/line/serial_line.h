@@ -49,7 +49,7 @@ size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
 
 /* Send and receive for up to timeout_ms. If typed is not NULL, return earlier when s->watched is
  * readable, and set *typed. `take` gets each whole line, without CR and LF, and may overwrite it.
- * Returns false if the device is gone; s->error_message says more. */
+ * Returns false if the device is gone; s->error_message says more, without the path. */
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
 

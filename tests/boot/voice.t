@@ -144,6 +144,8 @@ board = Board(ARM64, FOLDER, "board", make_card("voice-card.img", MODEL), "temp=
 status, out, err = voice(board.line, "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
 alone = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip()
 tap.ok(status == 0 and alone in out, "a board in QEMU answers a spoken question", (status, out, err))
+status, out, err = voice(board.line, "--input", work("one.wav"), "--output", work("out.wav"), "--stt", f"kill -9 {board.process.pid}; echo hello", "--tts", TTS)
+tap.ok(status == 1 and re.search(r"^ingot: unix:\S+: [^:]+: was the adapter pulled out\?$", err, re.M), "a board that is gone is named once", (status, out, err))
 board.kill()
 
 # Failures.
