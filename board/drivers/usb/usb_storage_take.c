@@ -129,9 +129,12 @@ static void note_place(struct usb_storage *s)
 /* Start the drive that is addressed. ERR_REMOVED: it is another drive than before. */
 static enum err start_found(struct usb_storage *s)
 {
-    bool is_first = s->place == 0;
     enum err e;
 
+    /* A drive that is refused changes neither the place nor the name of the one that was here
+     * before. */
+    if (s->place == 0)
+        note_place(s);
     s->phase = USB_IDLE;
     s->stopped = false;
     e = usb_storage_learn(s);
@@ -141,9 +144,7 @@ static enum err start_found(struct usb_storage *s)
         s->phase = USB_IDLE;
         e = usb_storage_learn(s);
     }
-    /* A drive that is refused changes neither the place nor the name of the one that was here
-     * before. */
-    if (e == ERR_OK || is_first)
+    if (e == ERR_OK)
         note_place(s);
     if (e != ERR_OK && s->why == NULL)
         s->why = "the USB drive does not answer as it should: plug it in again";

@@ -291,6 +291,30 @@ static void test_bound(uint8_t number)
     OK(unit_read(&usb.devices[0]) == FIRST && n_wrong == 0, "and is read when it is back");
 }
 
+static void hang_at_modes(struct fake_unit *unit)
+{
+    unit->times = unit->cdb[0] == 0x1a; /* MODE SENSE (6) */
+    unit->fault = SILENT;
+    unit->of_any = true;
+}
+
+/* A drive that MODE SENSE silences is attached a second time while it is still new. */
+static void test_hangs_at_modes(bool at_start)
+{
+    begin();
+    if (!at_start)
+        (void)open_all();
+    put_drive(FIRST, 2);
+    f.units[FIRST].number = 0;
+    f.units[FIRST].on_command = hang_at_modes;
+    if (at_start)
+        (void)open_all();
+    look_twice();
+    OK(usb.devices[0].submit != NULL && unit_read(&usb.devices[0]) == FIRST && n_wrong == 0,
+       "a stick without a serial number that hangs at MODE SENSE is read, %s",
+       at_start ? "from the start" : "plugged in later");
+}
+
 /* The first stick is silent when its copy is plugged in. */
 static void test_silent_at_its_port(void)
 {
@@ -407,6 +431,8 @@ int main(void)
     test_bad_since(0);
     test_bound(0);
     test_bound('7');
+    test_hangs_at_modes(true);
+    test_hangs_at_modes(false);
     stick_number = 0;
     test_silent_at_its_port();
     test_copy_in_other_slot();
