@@ -13,8 +13,8 @@ struct identity {
     uint32_t product, serial; /* 0: it has none */
 };
 
-/* Read a drive's identity (USB 2.0, 9.6.1, 9.6.7). A hash replaces a missing serial number: 4.1.1
- * of the transport requires one, but cheap drives have none. */
+/* Read a drive's identity (USB 2.0, 9.6.1, 9.6.7). 4.1.1 of the transport requires a serial number,
+ * but cheap drives have none. */
 static enum err identify(struct usb_storage *s, struct identity *out)
 {
     const uint8_t *d = s->device.data;
