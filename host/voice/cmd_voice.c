@@ -1,6 +1,8 @@
 /* `ingot voice`: a spoken conversation with a board, or with a model on this computer. One program
  * turns speech into text, another turns a reply into sound. */
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,11 @@
 #include "host/voice/voice_listen.h"
 #include "host/voice/voice_speak.h"
 
-enum { PATH_BYTES = 480, ERROR_MESSAGE_BYTES = 512 };
+enum {
+    PATH_BYTES = 480,
+    ERROR_MESSAGE_BYTES = 512,
+    RECORDER_WAIT_MS = 100, /* after this time without sound, signals and the board are looked at */
+};
 
 static const char tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
                   recorder[] = "arecord -q -t raw -f S16_LE -r 16000 -c 1";
@@ -203,23 +209,72 @@ static bool listen_to_file(struct voice *v)
     return good;
 }
 
+/* Start the recorder. Returns 0 if it could not start; otherwise *in is its output. The recorder
+ * stays in this process group, so that one like `ssh HOST arecord` may ask for a password. */
+static pid_t start_recorder(const char *command, int *in)
+{
+    int ends[2];
+    pid_t child;
+
+    if (pipe(ends) != 0) {
+        return 0;
+    }
+    child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        voice_become(command, 0, ends[1]);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return 0;
+    }
+    *in = ends[0];
+    return child;
+}
+
+static void stop_recorder(pid_t child, int in)
+{
+    close(in);
+    (void)kill(child, SIGTERM);
+    (void)waitpid(child, NULL, 0);
+}
+
+/* Read VOICE_FRAME samples. The board is kept in its mode while none come. False: the recorder
+ * ended, or a signal ends the program. */
+static bool read_frame(struct voice *v, int in, int16_t *frame)
+{
+    struct pollfd wait = { .fd = in, .events = POLLIN };
+    size_t bytes = VOICE_FRAME * sizeof *frame, have = 0;
+    ssize_t n = 1;
+
+    while (have < bytes && n > 0 && stopped == 0) {
+        board_talk_stay(&v->talk);
+        if (poll(&wait, 1, RECORDER_WAIT_MS) > 0) {
+            n = read(in, (char *)frame + have, bytes - have);
+            have += n > 0 ? (size_t)n : 0;
+        }
+    }
+    return have == bytes;
+}
+
 /* Listen for one utterance from the microphone; sound that arrives while a reply is spoken is
  * ignored. */
 static bool listen_once(struct voice *v, bool *more)
 {
-    FILE *in = popen(v->a.record, "r");
     int16_t frame[VOICE_FRAME];
     bool heard = false;
+    int in;
+    pid_t child = start_recorder(v->a.record, &in);
 
-    while (in != NULL && !heard && stopped == 0 &&
-           fread(frame, sizeof *frame, VOICE_FRAME, in) == VOICE_FRAME) {
-        board_talk_stay(&v->talk);
+    if (child == 0) {
+        return fail(v->a.record, strerror(errno));
+    }
+    while (!heard && read_frame(v, in, frame)) {
         heard = voice_listen_take(&v->listen, frame);
     }
     *more = heard;
-    if (in != NULL) {
-        pclose(in);
-    }
+    stop_recorder(child, in);
     if (stopped != 0) {
         return false;
     }

@@ -171,6 +171,20 @@ for name, options, says in (("no file", ("--input", work("nothing.wav")), "canno
                             ("a microphone that gives nothing", ("--record", "true", "--stt", STT), "is a microphone connected?")):
     status, out, err = voice(MODEL, "--output", work("x.wav"), *(() if "--tts" in options else ("--tts", TTS)), *options)
     tap.ok(status == 1 and says in err, name, (status, out, err))
+muted = subprocess.Popen([HOST, "voice", MODEL, "--output", work("x.wav"), "--record", "echo $$ > " + work("recorder") + "; exec sleep 100",
+                          "--stt", STT, "--tts", TTS], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+for _ in range(600):
+    if os.path.exists(work("recorder")):
+        break
+    time.sleep(0.1)
+muted.terminate()
+try:
+    err = muted.communicate(timeout=60)[1]
+except subprocess.TimeoutExpired:
+    muted.kill()
+    err = muted.communicate()[1] + "(killed)"
+recorder = int(open(work("recorder"), encoding="ascii").read())
+tap.ok("(killed)" not in err and not os.path.exists(f"/proc/{recorder}"), "SIGTERM ends it while the microphone is silent, and the recorder, too", err)
 status, out, err = voice(work("nobody.ingot"), "--input", work("one.wav"), "--output", work("x.wav"), "--stt", STT, "--tts", TTS)
 tap.ok(status == 1 and "no such" in err.lower(), "a missing model is reported", (status, err))
 tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", "true {}", "--tts", TTS)[2].count("nothing was understood") == 1,
