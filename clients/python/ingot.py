@@ -34,6 +34,7 @@ DEAF_SECONDS = 10  # seconds of silence: a working board reports more often, so 
 LOST_SECONDS = 2  # seconds of silence, after which lost events are requested again ...
 GAP_SECONDS = 0.3  # ... or this many if an event is known to be lost
 BUSY_SECONDS = 0.5  # seconds until a busy board on the network is asked again
+HELD_SECONDS = 60  # longest time for which a board may hold the line with XOFF
 CTRL_C = b"\x03"
 ENQUIRY = b"\x05\n"  # an idle board answers with ready, or with a new prompt
 XON, XOFF = 0x11, 0x13
@@ -75,10 +76,14 @@ class _Descriptor:
 
     def __init__(self, reads, writes, close):
         self.reads, self.writes, self._close = reads, writes, close
-        self.paused = False
+        self.paused, self._early = False, b""
 
     def read(self, seconds):
         """Read some bytes; b"" if none arrive. Raises IngotError if the line is gone."""
+        data, self._early = self._early, b""
+        return data or self._receive(seconds)
+
+    def _receive(self, seconds):
         if not select.select([self.reads], [], [], seconds)[0]:
             return b""
         try:
@@ -93,9 +98,17 @@ class _Descriptor:
         return bytes(b for b in data if b not in (XON, XOFF))
 
     def write(self, data):
+        """Write a line while the other end accepts it, and keep what arrives in the meantime. A Ctrl-C, which another thread may write, does not
+        wait. Raises IngotError if the line is gone, or is held with XOFF for too long."""
+        late = time.monotonic() + HELD_SECONDS
         try:
             while data:
-                data = data[os.write(self.writes, data[:256]):]
+                if data != CTRL_C:
+                    self._early += self._receive(0.1 if self.paused else 0)
+                if data == CTRL_C or not self.paused:
+                    data = data[os.write(self.writes, data[:256]):]
+                elif time.monotonic() > late:
+                    raise IngotError("gone", "the board accepts no more data: it may hang, or hold the line with XOFF")
         except OSError as error:
             raise IngotError("gone", f"the other end closed the line: {error.strerror}") from error
 

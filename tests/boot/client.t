@@ -242,6 +242,39 @@ child.send_signal(signal.SIGINT)
 _, err = child.communicate(timeout=60)
 tap.ok(child.returncode == 130 and first == b"Once" and not err and got[0].endswith(b"\x03"), "a Ctrl-C stops the board's reply and the program",
        (child.returncode, first, err, got))
+
+
+def holding(name):
+    """A board that holds the line after the first part of a prompt and, a second later, releases it. Returns what came within that second."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.path.join(FOLDER, name))
+    listener.listen(1)
+    got = [b""]
+
+    def answer():
+        s = listener.accept()[0]
+        s.sendall(b'{"event":"ready"}\n')
+        data = s.recv(4096)
+        s.sendall(b'{"event":"done","id":1,"reason":"command"}\n\x13')
+        time.sleep(1)
+        s.setblocking(False)
+        try:
+            got[0] = s.recv(4096)
+        except BlockingIOError:
+            pass
+        s.setblocking(True)
+        s.sendall(b'{"event":"token","id":2,"token":1,"text":"On"}\n\x11')
+        data = got[0]
+        while not data.endswith(b"\n"):
+            data += s.recv(4096)
+        s.sendall(b'{"event":"token","id":2,"token":1,"text":"ce"}\n{"event":"done","id":2,"reason":"end"}\n')
+    threading.Thread(target=answer, daemon=True).start()
+    return "unix:" + os.path.join(FOLDER, name), got
+
+
+line, got = holding("holds")
+with Ingot(line) as b:
+    tap.ok(b.ask("x" * 1000) == "Once" and got[0] == b"", "nothing is written while a board holds the line with XOFF", got)
 for line, says in (("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
                    ("/dev/null", "not a serial device")):
     done = subprocess.run([CLIENT, line, "x"], capture_output=True, text=True, timeout=100)
