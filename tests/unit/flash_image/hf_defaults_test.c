@@ -117,9 +117,30 @@ static void test_rotation(void)
        "without rope_interleave it rotates halves: %s", source.error_message);
 }
 
+static void test_epsilon(void)
+{
+    static const struct {
+        const char *architecture, *field, *more;
+    } rows[] = {
+        { "Llama", "rms_norm_eps", "" },
+        { "Starcoder2", "norm_epsilon", "" },
+        { "Lfm2", "norm_eps", ",\"layer_types\":[\"conv\",\"conv\",\"conv\",\"full_attention\"]" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char more[128];
+
+        snprintf(more, sizeof more, ",\"%s\":0.25%s", rows[i].field, rows[i].more);
+        OK(read_model(rows[i].architecture, more) == ERR_OK && source.params.norm_eps == 0.25f,
+           "%s: %s is the epsilon of the norms: %g %s", rows[i].architecture, rows[i].field,
+           (double)source.params.norm_eps, source.error_message);
+    }
+}
+
 int main(void)
 {
     test_base();
+    test_epsilon();
     test_window();
     test_scaling();
     test_sparse_layers();
