@@ -11,7 +11,7 @@ enum {
     GCTL = 0xc110,
     GUCTL1 = 0xc11c,
     GSNPSID = 0xc120,
-    GUSB2PHYCFG = 0xc200,
+    GUSB2PHYCFG = 0xc200, /* of the first port of USB 2; the next one's follows */
     GUSB3PIPECTL = 0xc2c0,
 };
 enum {
@@ -30,6 +30,7 @@ enum {
     SENDS_BURST = 8 << 16,
     SENDS_MASK = 0xf << 24 | 0xff << 16,
     RESET_MS = 100,
+    USB2_PORTS = 2,
 };
 enum { CORE_USB3 = 0x5533 }; /* "U3" */
 #define PHY_RESET (1u << 31)
@@ -61,8 +62,10 @@ enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_
         pause(ticks, ticks_hz);
         change(mmio + GCTL, GCTL_RESET | GCTL_ROLE, GCTL_HOST);
     }
-    /* A PHY that sleeps while a keyboard is idle does not wake for the keyboard's answer. */
-    change(mmio + GUSB2PHYCFG, USB2_SUSPEND | USB2_SLEEP, 0);
+    /* A PHY that sleeps while a keyboard is idle does not wake for the keyboard's answer. Each of
+     * RP1's controllers has two ports of USB 2 (Linux 6.10 sets up the PHY of each port). */
+    for (unsigned port = 0; port < USB2_PORTS; port++)
+        change(mmio + GUSB2PHYCFG + 4 * port, USB2_SUSPEND | USB2_SLEEP, 0);
     change(mmio + GUSB3PIPECTL, USB3_SUSPEND, USB3_NO_DETECTION_IN_P3);
     change(mmio + GUCTL1, 0, NO_PARK_MODES);
     change(mmio + GTXTHRCFG, SENDS_MASK, SENDS_BY_COUNT | SENDS_COUNT | SENDS_BURST);

@@ -64,7 +64,7 @@ static enum err wait_ready(struct usb_storage *s)
     enum usb_outcome o;
     unsigned code;
 
-    while ((o = usb_storage_run(s, test, sizeof test, 0)) == USB_FAILED) {
+    while ((o = usb_storage_run_first(s, test, sizeof test, 0)) == USB_FAILED) {
         unsigned key = usb_storage_sense(s, &code);
 
         if (s->outcome == USB_BROKEN)
@@ -95,7 +95,7 @@ static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uin
 
     *gone = false;
     for (unsigned i = 0; i < INQUIRY_TRIES; i++) {
-        if (usb_storage_run(s, cdb, cdb_bytes, bytes) != USB_FAILED)
+        if (usb_storage_run_first(s, cdb, cdb_bytes, bytes) != USB_FAILED)
             break;
         key = usb_storage_sense(s, &code);
         *gone |= key == KEY_NOT_READY || (key == KEY_ATTENTION && code >> 8 == MEDIUM_CHANGED);
@@ -140,8 +140,9 @@ static enum err learn_unit(struct usb_storage *s)
     bool gone;
     enum err e;
 
-    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES, &gone) != USB_GOOD ||
-        !usb_is_disk(s->answer))
+    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES, &gone) == USB_BROKEN)
+        return refuse(s, "the USB drive does not answer as it should: use another");
+    if (s->outcome != USB_GOOD || !usb_is_disk(s->answer))
         return refuse(s, "the USB device is not a disk: use a drive");
     e = wait_ready(s);
     return e == ERR_OK ? read_size(s) : e;

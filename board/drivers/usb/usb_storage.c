@@ -51,7 +51,18 @@ static uint8_t *part_edge(struct usb_storage *s)
  * as 256 KiB of data. */
 static uint32_t most_sectors(const struct usb_storage *s)
 {
-    return s->few || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW : USB_STORAGE_SECTORS;
+    if (s->n_long_failed > 1)
+        return USB_STORAGE_LEAST;
+    return s->n_long_failed == 1 || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW
+                                                                       : USB_STORAGE_SECTORS;
+}
+
+/* Perhaps the drive has failed because the command was long: the file layer's next tries use
+ * shorter ones. */
+static void note_failure(struct usb_storage *s)
+{
+    if (s->part > USB_STORAGE_LEAST && s->n_long_failed < 2)
+        s->n_long_failed++;
 }
 
 /* Send whole blocks of the request as one command, or a block that it covers only in part. */
@@ -159,9 +170,8 @@ static enum err advance(struct usb_storage *s)
         status = ERR_OK; /* the command has succeeded */
     if (key == KEY_ILLEGAL && s->flushing)
         status = ERR_OK; /* the drive has no cache to flush */
-    /* Some bridges fail on long commands: the file layer's next try uses short ones. */
-    if (status != ERR_OK && s->part > USB_STORAGE_FEW && xhci_is_connected(s->host, &s->device))
-        s->few = true;
+    if (status != ERR_OK && xhci_is_connected(s->host, &s->device))
+        note_failure(s);
     if (s->outcome == USB_BROKEN)
         return stop_all(s, ERR_IO);
     if (status == ERR_OK && !s->flushing && go_to_next_part(s))
@@ -253,7 +263,7 @@ static enum err usb_storage_reset(struct block_device *dev)
 {
     struct usb_storage *s = dev->driver;
 
-    s->few = true; /* perhaps it does not answer because the command is large */
+    note_failure(s);
     return err_unless(stop_all(s, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
 }
 

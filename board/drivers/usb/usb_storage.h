@@ -11,6 +11,7 @@ enum {
     USB_STORAGE_SECTORS = 4096, /* longest request, and longest command at SuperSpeed: 2 MiB */
     USB_STORAGE_FEW = 512,      /* longest command at other speeds, or to a drive that failed with
                               more */
+    USB_STORAGE_LEAST = 64,     /* some take no longer command (Linux: US_FL_MAX_SECTORS_64) */
     USB_STORAGE_NAME_BYTES = 64,
     USB_STORAGE_ANSWER = 256,
     USB_STORAGE_BLOCK = 4096, /* largest block that a drive may have */
@@ -42,7 +43,8 @@ struct usb_storage {
     uint32_t block_sectors; /* sectors in one of the drive's blocks */
     uint32_t moved, part;   /* sectors of the first request: already moved, and in the current
                                command */
-    bool few; /* a large command has failed or had no answer, so the next ones are small */
+    unsigned n_long_failed; /* 0 to 2: long commands that failed or had no answer. After the first,
+                               and again after the second, commands are shorter */
     bool at_edge, has_read_edge; /* the command moves a block that the request covers only in
                                     part */
     uint32_t place, port, route; /* where the drive was last found: see struct xhci_device */

@@ -30,6 +30,11 @@ enum usb_outcome usb_storage_run_into(struct usb_storage *s, const uint8_t *cdb,
 enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                                  uint32_t bytes);
 
+/* The same for the first commands after a drive is taken. A new drive gets 20 s, because a bridge
+ * may answer only when its disk spins; a known one gets 5 s, because a request waits for it. */
+enum usb_outcome usb_storage_run_first(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                                       uint32_t bytes);
+
 /* Ask why the last command failed, which also clears the reason: the sense key and *code. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code);
 

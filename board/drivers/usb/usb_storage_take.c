@@ -13,6 +13,23 @@ struct identity {
     uint32_t product, serial; /* 0: it has none */
 };
 
+/* Read a text. Some devices fail if more bytes are requested than the text has (Linux:
+ * USB_QUIRK_STRING_FETCH_255). `careful`: ask for the text's length first. */
+static enum err read_text(struct usb_storage *s, uint8_t number, bool careful)
+{
+    uint16_t which = (uint16_t)(3 << 8 | number);
+    uint8_t bytes = 255;
+    enum err e;
+
+    if (careful) {
+        e = xhci_control(s->host, &s->device, 0x80, 6, which, ENGLISH, 2);
+        bytes = s->device.data[0];
+        if (e != ERR_OK || bytes <= 2)
+            return e;
+    }
+    return xhci_control(s->host, &s->device, 0x80, 6, which, ENGLISH, bytes);
+}
+
 /* Read a drive's identity (USB 2.0, 9.6.1, 9.6.7). 4.1.1 of the transport requires a serial number,
  * but cheap drives have none. */
 static enum err identify(struct usb_storage *s, struct identity *out)
@@ -20,13 +37,15 @@ static enum err identify(struct usb_storage *s, struct identity *out)
     const uint8_t *d = s->device.data;
     enum err e = xhci_control(s->host, &s->device, 0x80, 6, 1 << 8, 0, 18);
     uint8_t number = d[16];
+    bool careful = s->host->careful;
 
     *out = (struct identity){
         d[8] | (uint32_t)d[9] << 8 | (uint32_t)d[10] << 16 | (uint32_t)d[11] << 24, 0
     };
     if (e != ERR_OK || number == 0)
         return e;
-    e = xhci_control(s->host, &s->device, 0x80, 6, (uint16_t)(3 << 8 | number), ENGLISH, 255);
+    xhci_give_time(s->host);
+    e = read_text(s, number, careful);
     for (uint32_t i = 0; e == ERR_OK && i < d[0]; i++)
         out->serial = (out->serial ^ d[i]) * 0x01000193; /* FNV-1a, except for its start value */
     return e == ERR_UNSUPPORTED ? ERR_OK : e;

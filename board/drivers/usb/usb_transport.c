@@ -8,6 +8,7 @@ enum {
     COMMAND_BYTES = 31, /* 5.1 */
     STATUS_BYTES = 13,  /* 5.2 */
     LIMIT_MS = 5000,
+    FIRST_MS = 20000, /* as Linux waits for INQUIRY (scsi_scan.c) */
 };
 
 static void ask_status(struct usb_storage *s)
@@ -146,6 +147,14 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
 {
     memset(s->answer, 0, sizeof s->answer);
     return usb_storage_run_into(s, cdb, cdb_bytes, s->answer, bytes, LIMIT_MS);
+}
+
+enum usb_outcome usb_storage_run_first(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                                       uint32_t bytes)
+{
+    memset(s->answer, 0, sizeof s->answer);
+    return usb_storage_run_into(s, cdb, cdb_bytes, s->answer, bytes,
+                                s->n_sectors == 0 ? FIRST_MS : LIMIT_MS);
 }
 
 /* Ask why the last command failed, which also clears the reason (SPC-4, 6.37). */

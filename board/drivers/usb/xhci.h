@@ -123,6 +123,7 @@ struct xhci {
     bool running;
     bool deaf;            /* a command had no answer: only a new start helps */
     bool dead;            /* the last stop failed: data may still move */
+    bool careful;         /* the device did not answer before, so it gets longer pauses */
     uint32_t tried_place; /* the place at which a device was last attached, or failed */
     uint32_t structure_1, structure_2,
         parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
@@ -177,6 +178,14 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
  * arrived. */
 enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes);
 enum err xhci_set_configuration(struct xhci *x, struct xhci_device *d, uint8_t configuration);
+
+/* Wait after a port's reset: 10 ms (USB 2.0, 7.1.7.5), or 150 ms if the device did not answer
+ * before, because devices behind some hubs need more (Linux: USB_QUIRK_HUB_SLOW_RESET). */
+void xhci_recover(const struct xhci *x);
+
+/* Wait 2.2 s, once, if the device did not answer before. Some devices need this pause between their
+ * device descriptor and the next request (Linux: USB_QUIRK_DELAY_INIT). */
+void xhci_give_time(struct xhci *x);
 
 /* True if a device that did not answer should be tried again, starting with the port's reset: after
  * a pause, and twice at most. `tries` begins with 0. */

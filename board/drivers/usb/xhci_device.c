@@ -8,10 +8,12 @@
 
 enum {
     RESET_MS = 1000,
-    RECOVERY_MS = 10,   /* USB 2.0, 7.1.7.5 */
+    RECOVERY_MS = 10,
+    LONG_RECOVERY_MS = 150,
     ADDRESS_MS = 10,    /* 9.2.6.3 gives a device 2 ms; U-Boot waits 10 ms too */
     CONFIGURED_MS = 10, /* U-Boot waits this long, for sticks of SanDisk and Kingston */
     TRY_MS = 250,
+    INIT_MS = 2200, /* Linux waits 2 s, and 200 ms more (hub.c, config.c) */
     MOST_TRIES = 3,
     HEAD_BYTES = 9, /* length of the configuration descriptor itself */
     TYPE_CONTROL = 4,
@@ -64,7 +66,7 @@ static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
         over = xhci_is_over(x, &d);
     }
     xhci_write(x, reg, (status & PORT_KEPT) | PORT_CHANGES);
-    xhci_pause(x, RECOVERY_MS);
+    xhci_recover(x);
     /* PORTSC, bits 13:10 (5.4.8). */
     *speed = status >> 10 & 15;
     return ERR_OK;
@@ -194,11 +196,26 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 {
     bool fresh;
 
+    x->careful = false;
     if (e == ERR_OK || e == ERR_NO_DEVICE || e == ERR_NO_SPACE || x->deaf || ++*tries == MOST_TRIES)
         return false;
-    /* Contacts may still bounce, so wait, and try as long as the device is there. */
+    /* Contacts may still bounce, so wait, and try as long as the device is there. The next tries
+     * give it more time. */
     xhci_pause(x, TRY_MS);
-    return xhci_is_unused(x, place, &fresh);
+    x->careful = xhci_is_unused(x, place, &fresh);
+    return x->careful;
+}
+
+void xhci_recover(const struct xhci *x)
+{
+    xhci_pause(x, x->careful ? LONG_RECOVERY_MS : RECOVERY_MS);
+}
+
+void xhci_give_time(struct xhci *x)
+{
+    if (x->careful)
+        xhci_pause(x, INIT_MS);
+    x->careful = false;
 }
 
 enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
@@ -403,8 +420,10 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
  * more is requested. */
 enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes)
 {
-    enum err e = xhci_control(x, d, 0x80, 6, 2 << 8, 0, HEAD_BYTES);
+    enum err e;
 
+    xhci_give_time(x);
+    e = xhci_control(x, d, 0x80, 6, 2 << 8, 0, HEAD_BYTES);
     *bytes = d->data[2] | (uint32_t)d->data[3] << 8;
     if (*bytes > sizeof d->data)
         x->left_out = "a USB device describes itself in more than 4096 bytes: the rest is ignored";

@@ -34,7 +34,7 @@ enum { /* 11.24.2.7, USB 3 10.16.2.6; changes are in the upper half */
        HUB_PORT_RESET_CHANGE = 1 << 20,
 };
 enum { CLASS_HUB = 9 };
-enum { RESET_MS = 1000, RECOVERY_MS = 10, CONNECT_MS = 100, MOST_TRIES = 3 };
+enum { RESET_MS = 1000, CONNECT_MS = 100, MOST_TRIES = 3 };
 enum { TT_BULK = 2 << 11, TT_IN = 1 << 15, TT_SINGLE = 1 }; /* 11.24.2.3 */
 
 uint32_t xhci_n_places(const struct xhci *x)
@@ -141,7 +141,7 @@ enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint3
         e = set_feature(x, h, CLEAR_FEATURE, FEATURE_RESET_CHANGE, port);
     if (e != ERR_OK)
         return e;
-    xhci_pause(x, RECOVERY_MS);
+    xhci_recover(x);
     *speed = speed_of(h, status);
     return ERR_OK;
 }

@@ -133,7 +133,7 @@ static void test_refused(void)
 /* ---- DWC3 ---- */
 
 static struct {
-    uint32_t role, usb2, usb3, id, park, sends;
+    uint32_t role, usb2, second, usb3, id, park, sends;
     uint64_t now, held, freed;
     bool early;
     char steps[16];
@@ -159,6 +159,7 @@ uint32_t dwc3_read(uintptr_t at)
     case 0xc11c: return d.park;
     case 0xc120: return d.id;
     case 0xc200: return d.usb2;
+    case 0xc204: return d.second;
     case 0xc2c0: return d.usb3;
     default: d.early = true; return 0;
     }
@@ -195,6 +196,7 @@ void dwc3_write(uintptr_t at, uint32_t value)
     case 0xc108: d.sends = value; break;
     case 0xc11c: d.park = value; break;
     case 0xc200: write_phy(&d.usb2, value, 'P'); break;
+    case 0xc204: d.second = value; break;
     case 0xc2c0: write_phy(&d.usb3, value, 'Q'); break;
     default: d.early = true;
     }
@@ -205,7 +207,7 @@ static enum err make_host(uint32_t role)
     enum err e;
 
     d.role = role;
-    d.usb2 = 0x40102540;
+    d.usb2 = d.second = 0x40102540;
     d.usb3 = 0x010e0002;
     d.park = 0x0004018a;
     d.sends = 0x01ff0000;
@@ -221,8 +223,9 @@ static void test_host(void)
     OK(make_host(0x30c02004) == ERR_OK && strcmp(d.steps, "RQPqpr") == 0 && !d.early,
        "a device becomes a host: %s", d.steps);
     OK(d.role == 0x30c01004, "only the role of the device changes");
-    OK(d.usb2 == 0x40102400 && d.usb3 == 0x110c0002,
-       "the device's PHYs stay awake, and one in P3 looks for no receiver: %x %x", d.usb2, d.usb3);
+    OK(d.usb2 == 0x40102400 && d.second == 0x40102400 && d.usb3 == 0x110c0002,
+       "the PHYs of all ports stay awake, and one in P3 looks for no receiver: %x %x %x", d.usb2,
+       d.second, d.usb3);
     /* rp1-common.dtsi: snps,parkmode-disable-*, snps,tx-thr-num-pkt = 2, snps,tx-max-burst = 8 */
     OK(d.park == 0x0007818a && d.sends == 0x22080000,
        "park mode is off, and what it sends waits for two packets: %x %x", d.park, d.sends);

@@ -28,7 +28,7 @@ static const struct answer rows[] = {
     { "a CD drive", INQUIRY, WELL, false, { 5 }, "is not a disk: use a drive" },
     { "a unit that is not there", INQUIRY, WELL, false, { 0x7f }, "is not a disk: use a drive" },
     { "an INQUIRY that stalls", INQUIRY, STALLED, false, { 0 }, "is not a disk: use a drive" },
-    { "an INQUIRY without end", INQUIRY, SILENT, false, { 0 }, "is not a disk: use a drive" },
+    { "an INQUIRY without end", INQUIRY, SILENT, false, { 0 }, "does not answer as it should" },
     { "no medium", READY, WELL, true, { 0x70, 0, 2, [12] = 0x3a }, "the USB reader is empty" },
     { "no medium, as descriptors",
       READY,

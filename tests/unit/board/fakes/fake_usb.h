@@ -42,6 +42,19 @@ struct fake_ring {
 
 enum fake_kind { FAKE_DRIVE, FAKE_HUB, FAKE_KEYBOARD };
 
+/* Quirks of real devices: the first three are those of Linux's table (drivers/usb/core/quirks.c). A
+ * device that hangs answers no control transfer until it is reset. */
+struct fake_quirks {
+    uint64_t pause_ms;    /* DELAY_INIT: hangs if its configuration is read sooner after its first
+                             descriptor */
+    bool no_long_text;    /* STRING_FETCH_255: hangs if 255 bytes of a text are requested */
+    uint64_t recovery_ms; /* HUB_SLOW_RESET, a hub's: the time after a port's reset before the
+                             device there takes an address */
+    bool fails;           /* transfers to a device that hangs fail, and are not without end */
+    uint8_t held;         /* a command that a bridge answers only from then on */
+    uint64_t held_until;
+};
+
 struct fake_unit {
     enum fake_kind kind;
     uint32_t speed, port; /* of the controller */
@@ -73,6 +86,10 @@ struct fake_unit {
     unsigned n_cleared;          /* CLEAR_TT_BUFFER */
     /* a keyboard */
     unsigned n_leds; /* SET_REPORT */
+    struct fake_quirks quirks;
+    uint64_t described_at; /* when the first descriptor was read; 0: not since its reset */
+    uint64_t reset_at;     /* when a hub reset its port */
+    bool hangs, holds;
     /* a drive */
     uint32_t more_descriptors; /* bytes of descriptors behind those of its interface */
     uint8_t number;            /* its serial number, a digit; 0: it has none */
@@ -350,6 +367,8 @@ static inline void reset_unit(struct fake_unit *u)
     u->addressed = u->translator_waits = false;
     u->has_command = u->halted_in = u->halted_out = u->skips = u->owes = false;
     u->late = 0;
+    u->described_at = 0;
+    u->hangs = false;
     u->configured = u->deep = u->told = false;
     u->powered = 0;
 }

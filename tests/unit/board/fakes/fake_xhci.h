@@ -46,6 +46,8 @@ static inline uint32_t take_address(uint32_t slot, uint32_t *input)
         return CODE_PARAMETER;
     if (route != 0 && (hub == NULL || !hub->told))
         return CODE_PARAMETER;
+    if (route != 0 && f.now < u->reset_at + hub->quirks.recovery_ms)
+        return CODE_TRANSACTION;
     if (u->addressed) /* it does not answer at address 0 until it is reset */
         return CODE_TRANSACTION;
     hub = translator_of(u, &hub_port);
@@ -184,6 +186,7 @@ static inline uint32_t port_status(uint32_t port)
 uint32_t xhci_read(const struct xhci *x, unsigned reg)
 {
     (void)x;
+    end_holds();
     switch (reg) {
     case CAP_LENGTH: return 0x01000000 | OPERATIONAL;
     case CAP_STRUCTURE_1: return fake_chip->structure_1;

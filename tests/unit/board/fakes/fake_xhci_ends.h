@@ -243,8 +243,10 @@ static inline bool take_request(struct fake_unit *u, uint8_t type, uint8_t reque
         u->deep = true;
     } else if (type == 0x23 && (request == 1 || request == 3)) {
         set_hub_port(u, index, value, request == 3, unit_behind(u, index));
-        if (request == 3 && value == 4 && unit_behind(u, index) != NULL)
+        if (request == 3 && value == 4 && unit_behind(u, index) != NULL) {
             lose_behind(unit_behind(u, index));
+            unit_behind(u, index)->reset_at = f.now;
+        }
     } else {
         return false;
     }
@@ -322,6 +324,29 @@ static inline bool begins_to_owe(struct fake_unit *u)
     return false;
 }
 
+/* True if the device hangs at this request, or hung before. */
+static inline bool hangs_at(struct fake_unit *u, uint64_t setup)
+{
+    enum { GET_DESCRIPTOR = 6, CONFIGURATION = 2, TEXT = 3 };
+    uint8_t request = (uint8_t)(setup >> 8), kind = (uint8_t)(setup >> 24);
+
+    if (u->described_at == 0)
+        u->described_at = f.now;
+    if (request == GET_DESCRIPTOR && kind == CONFIGURATION)
+        u->hangs |= f.now < u->described_at + u->quirks.pause_ms;
+    if (request == GET_DESCRIPTOR && kind == TEXT)
+        u->hangs |= u->quirks.no_long_text && setup >> 48 == 255;
+    return u->hangs;
+}
+
+/* True if a bridge has no answer to its command yet. */
+static inline bool begins_to_hold(struct fake_unit *u, uint32_t id)
+{
+    u->holds = id == BULK_IN && u->has_command && u->cdb[0] == u->quirks.held &&
+               f.now < u->quirks.held_until;
+    return u->holds;
+}
+
 static inline void ring_device(uint32_t slot, uint32_t id)
 {
     struct fake_unit *u = unit_of(slot);
@@ -334,13 +359,18 @@ static inline void ring_device(uint32_t slot, uint32_t id)
         u->ends[id].stopped = false;
     if (u != NULL && u->kind == FAKE_KEYBOARD && id != XHCI_CONTROL)
         return; /* it answers when a key is pressed */
-    if (u != NULL && id == XHCI_CONTROL && begins_to_owe(u)) {
+    if (u != NULL && ((id == XHCI_CONTROL && begins_to_owe(u)) || begins_to_hold(u, id))) {
         u->ends[id].busy = true;
         return;
     }
     while (u != NULL && u->connected && !u->ends[id].halted && fetch(&u->ends[id], &t, &at)) {
+        if (id == XHCI_CONTROL && hangs_at(u, t.data) && u->quirks.fails) {
+            halt(u, id, at, CODE_TRANSACTION);
+            return;
+        }
         if ((u->has_command && is_faulty(u, SILENT)) ||
-            (id == XHCI_CONTROL && (u->mute || (u->tells_no_port && (uint16_t)t.data == 0xa3)))) {
+            (id == XHCI_CONTROL &&
+             (u->mute || u->hangs || (u->tells_no_port && (uint16_t)t.data == 0xa3)))) {
             u->ends[id].busy = true;
             return;
         }
@@ -359,6 +389,22 @@ static inline void ring_device(uint32_t slot, uint32_t id)
             bulk_out(u, &t, at);
         if (id == XHCI_CONTROL && u->owes)
             return;
+    }
+}
+
+/* Bridges answer that have held a command until now. */
+static inline void end_holds(void)
+{
+    for (unsigned i = 0; i < FAKE_UNITS; i++) {
+        struct fake_unit *u = &f.units[i];
+
+        if (!u->holds || f.now < u->quirks.held_until)
+            continue;
+        u->holds = false;
+        if (u->slot != 0 && u->ends[BULK_IN].busy) {
+            u->ends[BULK_IN].busy = false;
+            ring_device(u->slot, BULK_IN);
+        }
     }
 }
 
