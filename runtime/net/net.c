@@ -111,10 +111,14 @@ static void look_for_conflict(struct net *n, size_t bytes)
 /* Pass a frame to lwIP, or drop the frame if lwIP has no memory. */
 static void take_frame(struct net *n, size_t bytes)
 {
-    struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
+    struct pbuf *p;
 
     n->frame_ms = net_now_ms(n);
     look_for_conflict(n, bytes);
+    if (!net_dhcp_takes(n, bytes)) {
+        return;
+    }
+    p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
     if (p == NULL) {
         return;
     }
@@ -425,6 +429,7 @@ void net_poll(struct net *n)
     look_at_link(n);
     take_frames(n);
     sys_check_timeouts();
+    net_dhcp_poll(n);
     if (net_time_is_due(n)) {
         net_time_ask(n, (uint64_t)net_random() << 32 | net_random());
     }

@@ -100,6 +100,12 @@ void net_forget_callbacks(struct tcp_pcb *pcb);
 /* Close the connection after sending the bytes that were written. */
 void net_close(struct tcp_pcb *pcb);
 
+/* Return false if lwIP must not get the DHCP message in n->frame, which has so many bytes: it names
+ * an address that no machine can have, or was handled here. */
+bool net_dhcp_takes(struct net *n, size_t bytes);
+/* Give up an offered address that the server does not acknowledge. */
+void net_dhcp_poll(struct net *n);
+
 /* The address that the option `how` names, in lwIP's types. net_read_fixed returns false if the
  * option is malformed. */
 struct net_fixed {

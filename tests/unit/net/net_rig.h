@@ -153,9 +153,10 @@ static inline void rig_claim(const uint8_t ip[4])
     rig_frame(0x806, arp, sizeof arp);
 }
 
-/* Answers a discover with an offer, and a request with an acknowledgement; lease: seconds. Option 42
- * names two servers of the time and a group. */
-static inline void rig_dhcp(const uint8_t *question, uint32_t lease)
+/* Sends a message of a DHCP server: 2 is an offer, 5 an acknowledgement, 6 a refusal; lease: seconds.
+ * Option 42 names two servers of the time and a group. */
+static inline void rig_dhcp_says(const uint8_t *question, uint8_t type, const uint8_t ip[4],
+                                 uint32_t lease)
 {
     static const uint8_t cookie[] = { 0x63, 0x82, 0x53, 0x63 };
     static const uint8_t options[] = { 54, 4,   10,  0,   2,   2, 51, 4,  0,  0, 0, 0,  1,
@@ -164,15 +165,21 @@ static inline void rig_dhcp(const uint8_t *question, uint32_t lease)
     uint8_t answer[300] = { 2, 1, 6 };
 
     memcpy(answer + 4, question + 4, 4);
-    memcpy(answer + 16, rig_board_ip, 4);
+    memcpy(answer + 16, ip, 4);
     memcpy(answer + 28, rig_board_mac, 6);
     memcpy(answer + 236, cookie, 4);
     answer[240] = 53;
     answer[241] = 1;
-    answer[242] = question[242] == 1 ? 2 : 5;
+    answer[242] = type;
     memcpy(answer + 243, options, sizeof options);
     rig_write(answer + 251, 4, lease);
     rig_udp(rig_peer_ip, DHCP_SERVER, DHCP_CLIENT, answer, sizeof answer);
+}
+
+/* Answers a discover with an offer, and a request with an acknowledgement. */
+static inline void rig_dhcp(const uint8_t *question, uint32_t lease)
+{
+    rig_dhcp_says(question, question[242] == 1 ? 2 : 5, rig_board_ip, lease);
 }
 
 /* ---- frames of the board ---- */
