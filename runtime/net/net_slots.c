@@ -233,6 +233,16 @@ static void take_input(struct net_slot *s)
     }
 }
 
+/* Pass up to n bytes to lwIP, and return how many. lwIP takes all bytes of a call or none, and none
+ * if they would be too many segments, which are short if the client's window is small. */
+static size_t write_some(struct tcp_pcb *pcb, const char *bytes, size_t n)
+{
+    while (n != 0 && tcp_write(pcb, bytes, (u16_t)n, TCP_WRITE_FLAG_COPY) != ERR_OK) {
+        n /= 2;
+    }
+    return n;
+}
+
 /* Pass the bytes that wait in `out` to lwIP, as far as lwIP has room. Return false if some do not
  * fit. */
 static bool flush(struct net_slot *s)
@@ -240,9 +250,8 @@ static bool flush(struct net_slot *s)
     while (s->out_at < s->out_bytes) {
         size_t n = s->out_bytes - s->out_at, room = tcp_sndbuf(s->pcb);
 
-        n = n < room ? n : room;
-        if (n == 0 ||
-            tcp_write(s->pcb, s->out + s->out_at, (u16_t)n, TCP_WRITE_FLAG_COPY) != ERR_OK) {
+        n = write_some(s->pcb, s->out + s->out_at, n < room ? n : room);
+        if (n == 0) {
             return false;
         }
         s->out_at += n;

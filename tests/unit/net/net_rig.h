@@ -52,6 +52,7 @@ static struct rig {
         uint8_t data[RIG_FRAME];
     } frames[RIG_FRAMES];
     struct rig_client clients[RIG_CLIENTS];
+    uint32_t window; /* of the clients, in bytes; 0: 8 KiB */
     /* Gives the test's function a datagram of UDP from the board, to another port than DHCP's and
      * mDNS's, or to any port. */
     void (*datagram)(const uint8_t *ip, const uint8_t *payload, size_t bytes);
@@ -128,7 +129,7 @@ static inline void rig_udp(const uint8_t from[4], unsigned port, unsigned to,
 static void rig_tcp(unsigned client, unsigned flags, const char *text)
 {
     struct rig_client *c = &rig.clients[client];
-    uint8_t tcp[RIG_FRAME] = { [12] = 0x50, [14] = 32 }; /* a window of 8 KiB */
+    uint8_t tcp[RIG_FRAME] = { [12] = 0x50 };
     size_t n = strlen(text);
 
     rig_write(tcp, 2, 1000 + client);
@@ -136,6 +137,7 @@ static void rig_tcp(unsigned client, unsigned flags, const char *text)
     rig_write(tcp + 4, 4, c->sequence);
     rig_write(tcp + 8, 4, flags & TCP_ACK ? c->theirs : 0);
     tcp[13] = (uint8_t)flags;
+    rig_write(tcp + 14, 2, rig.window != 0 ? rig.window : 8192);
     memcpy(tcp + TCP, text, n);
     rig_ip4(6, rig_peer_ip, tcp, TCP + n);
     c->sequence += (uint32_t)n + ((flags & (TCP_SYN | TCP_FIN)) != 0);

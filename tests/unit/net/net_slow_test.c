@@ -1,9 +1,9 @@
 /* Clients that take a long answer slowly: one that takes less than NET_PACE_BYTES a second loses its
- * connection, although it is never silent. */
+ * connection, although it is never silent. A client with a small window gets its whole answer. */
 #include "tests/unit/net/net_rig.h"
 #include "tests/unit/tap.h"
 
-enum { ANSWER = 200000, STEP_MS = 1000 };
+enum { ANSWER = 200000, SHORT_ANSWER = 1300, STEP_MS = 1000 };
 
 /* Begin a request whose answer the client takes only in `take`. */
 static void ask(unsigned client)
@@ -46,5 +46,13 @@ int main(void)
     (void)take(1, NET_PACE_BYTES * 2, 120);
     OK(rig.http[0] != NULL, "a client that takes %u bytes a second keeps its connection",
        NET_PACE_BYTES * 2);
+    rig.answer_bytes = SHORT_ANSWER;
+    rig.window = 64;
+    rig_connect(2);
+    rig_tcp(2, TCP_ACK | TCP_PSH, "GET / HTTP/1.1\r\nhost: 10.0.2.15\r\n\r\n");
+    rig_wait(5 * STEP_MS);
+    OK(rig.clients[2].bytes > SHORT_ANSWER && rig.clients[2].bytes == strlen(rig.clients[2].text),
+       "a client with a window of %u bytes gets its answer: %u bytes", (unsigned)rig.window,
+       (unsigned)rig.clients[2].bytes);
     return tap_done();
 }
