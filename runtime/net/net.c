@@ -12,6 +12,7 @@
 #include <lwip/init.h>
 #include <lwip/memp.h>
 #include <lwip/mld6.h>
+#include <lwip/priv/nd6_priv.h>
 #include <lwip/prot/dhcp.h>
 #include <lwip/stats.h>
 #include <lwip/sys.h>
@@ -108,6 +109,17 @@ static void look_for_conflict(struct net *n, size_t bytes)
                       mac[9]);
 }
 
+/* RFC 8201, section 4: no message makes packets smaller than IPv6's least MTU. lwIP would take any
+ * size, and would send a client no byte if its packets had no room for one. */
+static void keep_least_mtu(void)
+{
+    for (unsigned i = 0; i < LWIP_ND6_NUM_DESTINATIONS; i++) {
+        uint16_t *mtu = &destination_cache[i].pmtu;
+
+        *mtu = *mtu != 0 && *mtu < IP6_MIN_MTU_LENGTH ? IP6_MIN_MTU_LENGTH : *mtu;
+    }
+}
+
 /* Pass a frame to lwIP, or drop the frame if lwIP has no memory. */
 static void take_frame(struct net *n, size_t bytes)
 {
@@ -125,6 +137,7 @@ static void take_frame(struct net *n, size_t bytes)
     if (pbuf_take(p, n->frame, (u16_t)bytes) != ERR_OK || n->netif.input(p, &n->netif) != ERR_OK) {
         pbuf_free(p);
     }
+    keep_least_mtu();
 }
 
 static void take_frames(struct net *n)

@@ -1,5 +1,4 @@
-/* What lwIP leaves open about DHCP servers: addresses that no machine can have, and offers that the
- * server takes back. */
+/* DHCP servers that give addresses that no machine can have, or take their offers back. */
 #include "runtime/net/net_private.h"
 
 #include <lwip/autoip.h>

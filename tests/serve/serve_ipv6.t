@@ -18,7 +18,7 @@ from talk import Console
 tap = Tap()
 QUESTION, WAIT = "What is 7 plus 8?", 20
 PEER = ipaddress.ip_address("fe80::2").packed
-SOLICITATION, ADVERTISEMENT, ROUTER, PING, PONG = 135, 136, 134, 128, 129
+SOLICITATION, ADVERTISEMENT, ROUTER, PING, PONG, TOO_BIG = 135, 136, 134, 128, 129, 2
 A, PTR, AAAA, MDNS = 1, 12, 28, struct.pack(">H", 5353)
 os.makedirs(WORK, exist_ok=True)
 
@@ -90,6 +90,15 @@ def check_address(wire, board, at, port, said):
     tap.ok(caller.answered() and (json.loads(text) or {"choices": [{"message": {"content": "nothing"}}]})["choices"][0]["message"]["content"] in said, f"{board}: {name} answers a chat as the line does", f"{caller.got}\n{said}")
 
 
+def check_too_big(wire, board, at, port):
+    """A message says that packets to the other computer may have 60 bytes, those of IPv6's and TCP's heads."""
+    inner = struct.pack(">IHBB", 6 << 28, 20, TCP, 64) + at + PEER + bytes(20)
+    wire.send(icmp(TOO_BIG, struct.pack(">I", 60) + inner, at))
+    caller = Caller6(wire, port, at)
+    text = caller.ask(b"GET /health")
+    tap.ok(caller.answered() and '"ok"' in text, f"{board}: packets that are said to be too big are not made smaller than IPv6 allows", f"{caller.got}")
+
+
 def question(name, kind):
     return struct.pack(">HHHHHH", 0, 0, 1, 0, 0, 0) + name + struct.pack(">HH", kind, 1)
 
@@ -124,6 +133,7 @@ for machine in (ARM64, RISCV64_ANY):
         c.prompt()
         said, own = c.say(QUESTION), ipaddress.ip_address("fe80::5054:ff:fe12:3456").packed
         check_address(wire, board, own, 700, said)
+        check_too_big(wire, board, own, 710)
         check_names(wire, board, own)
         wire.send(good(net_seed.icmp6(ROUTER, net_seed.PREFIX)))
         c.expect(r"network: http://\[FD00:[0-9a-fA-F:]+\]")
