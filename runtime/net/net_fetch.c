@@ -39,8 +39,12 @@ static enum err net_file_poll(struct block_device *device)
     return net_fine;
 }
 
+/* The requests took too long. If nothing went wrong with them, the answers come too slowly. */
 static enum err net_file_reset(struct block_device *device)
 {
+    if (device->reason == NULL) {
+        device->reason = "the store sends too slowly";
+    }
     net_store_forget(device->driver);
     return net_fine;
 }

@@ -245,9 +245,8 @@ static void work(struct net_link *l)
     }
     if (l->state != NET_LINK_FREE && l->job != NULL &&
         (l->over || late || (asked && l->range.state == HTTP_RANGE_BROKEN))) {
-        give_back(l, asked && l->range.state == HTTP_RANGE_BROKEN && l->range.status != 0
-                         ? l->range.error_message
-                         : silence(l));
+        give_back(l, asked && l->range.state == HTTP_RANGE_BROKEN ? l->range.error_message
+                                                                  : silence(l));
     } else if (l->state != NET_LINK_FREE && l->over) {
         drop(l, false);
     } else if (l->state == NET_LINK_OPEN && l->job != NULL && !asked) {

@@ -9,7 +9,7 @@ enum { FILE_BYTES = 100000, SERVERS = 8, PIECE = 1200, MS = 1000 };
 static uint8_t file[FILE_BYTES], to[FILE_BYTES + SECTOR_BYTES];
 
 static struct store {
-    enum { ANSWERS, REFUSES, SILENT, TALKS_FIRST, HOLDS } how;
+    enum { ANSWERS, REFUSES, SILENT, TALKS_FIRST, HOLDS, IS_SSH } how;
     bool names;          /* the server of names knows "nas" */
     unsigned asked_port; /* at which the last question came */
     unsigned asked_names, connects, questions,
@@ -97,6 +97,8 @@ static void read_question(struct server *s, const char *text)
             "HTTP/1.1 206 x\r\nETag: \"a\"\r\nContent-Range: bytes %u-%u/%u\r\nContent-Length: %u\r\n\r\n",
             first, last, (unsigned)FILE_BYTES, (unsigned)s->n);
         segment(s, TCP_ACK | TCP_PSH, head, strlen(head));
+    } else if (store.how == IS_SSH) {
+        segment(s, TCP_ACK | TCP_PSH, "SSH-2.0-x\r\n", 11);
     }
 }
 
@@ -228,6 +230,10 @@ static void check_open(void)
     OK(net_fetch(rig.net, "http://10.0.2.2/m.ingot", &why) == NULL &&
            strstr(why, "stopped sending") != NULL,
        "a server that accepts the request and is silent is reported: %s", why);
+    begin(IS_SSH, true);
+    OK(net_fetch(rig.net, "http://10.0.2.2/m.ingot", &why) == NULL &&
+           strstr(why, "answer is not HTTP") != NULL,
+       "a server that answers with another protocol is reported: %s", why);
     begin(ANSWERS, true);
     d = net_fetch(rig.net, "http://nas/m.ingot", &why);
     OK(d != NULL && d->n_sectors == (FILE_BYTES + SECTOR_BYTES - 1) / SECTOR_BYTES && d->flash &&
@@ -285,6 +291,8 @@ static void check_reset(struct block_device *d)
     for (size_t i = 0; i < sizeof to; i++) {
         clean = clean && to[i] == 0x5a;
     }
+    OK(d->reason != NULL && strstr(d->reason, "sends too slowly") != NULL,
+       "an answer that took too long is reported: %s", d->reason != NULL ? d->reason : "");
     OK(done == taken && clean, "a reset gives all requests back, and their memory");
     store.how = ANSWERS;
     OK(get(d, 3, 2) == ERR_OK && is_right(3, 2), "the next range is read");
