@@ -13,8 +13,10 @@ enum { IDLE_MICROS = 10000, LOOKS = 25, REPORT_BYTES = 8192, HUNDRED_NS = 10 };
 static struct efi_console {
     struct efi_serial *serial;
     struct efi_text_output *out;
-    efi_event timer; /* NULL: the firmware provides none, so we poll */
-    bool ours;       /* the UART has a driver of ours, which any core may call */
+    efi_event timer;   /* NULL: the firmware provides none, so we poll */
+    bool ours;         /* the UART has a driver of ours, which any core may call */
+    bool only_display; /* the firmware's console has no serial line */
+    bool covered;      /* our pixels are on the display */
     /* A report that core 0 sends for another core, which may not call the firmware. */
     char report[REPORT_BYTES];
     _Atomic unsigned reported;
@@ -112,7 +114,7 @@ static void out_character(uint32_t c)
 {
     uint16_t units[] = { (uint16_t)c, 0 };
 
-    if (efi_console.out == NULL)
+    if (efi_console.out == NULL || (efi_console.only_display && efi_console.covered))
         return;
     if (c > UINT16_MAX)
         units[0] = 0xfffd;
@@ -188,6 +190,23 @@ static void open_timer(void)
         efi_console.timer = NULL;
 }
 
+/* True if the firmware's console has no serial line, as on a PC without a serial port: it has only
+ * the display. Without ports for programs, a device tree may still name a UART that the firmware
+ * uses. */
+static bool has_only_display(void)
+{
+    efi_handle *handles;
+    uint64_t n = efi_handles(&efi_serial_guid, &handles);
+
+    efi_handles_free(handles);
+    return n == 0 && efi_tree()->blob == NULL;
+}
+
+void efi_console_cover(void)
+{
+    efi_console.covered = true;
+}
+
 void efi_console_open(void)
 {
     bool has_protocol = open_serial_protocol();
@@ -200,6 +219,7 @@ void efi_console_open(void)
     open_timer();
     if (!efi_console.ours && !has_protocol) {
         efi_console.out = efi_system()->out;
+        efi_console.only_display = has_only_display();
         (void)efi_keys_open();
         serial_open(&console_protocol, &efi_console);
     }

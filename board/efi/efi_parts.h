@@ -27,6 +27,10 @@ bool efi_console_interrupted(void);
 /* End a run on a core other than 0: core 0 sends this core's report and switches off. */
 void efi_console_end_elsewhere(void) __attribute__((noreturn));
 
+/* Our pixels are on the display now: a console that has only this display is no longer written to,
+ * because the firmware would draw and scroll its text over the pixels. */
+void efi_console_cover(void);
+
 /* Return the reason, without a full stop, why the console is not a UART that the tree names; NULL
  * if it is. */
 const char *efi_console_instead(void);

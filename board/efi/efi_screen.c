@@ -34,6 +34,7 @@ static void flush(const void *pixels, size_t bytes)
         return;
     if (to > s->height)
         to = s->height;
+    efi_console_cover();
     (void)EFI_CALL(efi_screen.graphics->blt(efi_screen.graphics, s->pixels, EFI_BLT_TO_SCREEN, 0,
                                             from, 0, from, s->width, to - from, s->pitch));
 }

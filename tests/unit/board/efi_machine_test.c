@@ -256,6 +256,26 @@ static void test_two_displays(void)
     fw.system.out_handle = NULL;
 }
 
+/* A PC without a serial port: the firmware's console has only the display, on which our pixels are. */
+static void test_console_on_display(struct board_screen *screen)
+{
+    fw.system.out = &text_out;
+    fw.n_text = 0;
+    efi_console_open();
+    write_line("a");
+    OK(fw.n_text == 1, "the firmware's console shows text until there are pixels");
+    screen->flush(screen->pixels, screen->pitch);
+    write_line("b");
+    OK(fw.n_text == 1, "a console that has only the display does not write over the pixels");
+    fake_add(5, &efi_serial_guid, &port.protocol);
+    fw.opens = -1;
+    efi_console_open();
+    write_line("c");
+    OK(fw.n_text == 2, "a console that may have a serial line keeps its text");
+    fw.opens = 0;
+    fake_remove(5);
+}
+
 static void test_display(void)
 {
     static _Alignas(4096) uint8_t memory[1 << 20];
@@ -278,6 +298,8 @@ static void test_display(void)
     OK(efi_screen_open(&screen, &room) && screen.width == 160 && screen.height == 100 &&
            room.bytes <= sizeof memory - 160 * 100 * 4 && screen.pixels == memory + room.bytes,
        "pixels are at the end of the free memory");
+    test_console_on_display(&screen);
+    graphics.rows = 0;
     screen.flush(screen.pixels + 3 * screen.pitch, 2 * screen.pitch);
     OK(graphics.rows == 2, "rows that changed are shown, and a Blt that fails does no harm");
     test_two_displays();
