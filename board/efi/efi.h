@@ -171,6 +171,10 @@ enum { EFI_SERIAL_INPUT_EMPTY = 0x100, EFI_SERIAL_OUTPUT_EMPTY = 0x200 };
 EFI_GUID(efi_serial_guid, 0xbb25cf6f, 0xf1d4, 0x11d2, 0x9a, 0x0c, 0x00, 0x90, 0x27, 0x3f, 0xc1,
          0xfd);
 
+/* EDK2 (MdeModulePkg) marks with it the handles on which its console writes. */
+EFI_GUID(efi_console_out_guid, 0xd3b36f2c, 0xd551, 0x11d4, 0x9a, 0x46, 0x00, 0x90, 0x27, 0x3f, 0xc1,
+         0x4d);
+
 struct efi_graphics_mode { /* 12.9 */
     uint32_t version, width, height;
     uint32_t format;
@@ -243,6 +247,7 @@ struct efi_device_path {             /* 10.2 */
     uint8_t type, subtype, bytes[2]; /* size of the node, little-endian; type 0x7f ends the
                                         path */
 };
+enum { EFI_PATH_MESSAGING = 3, EFI_PATH_END = 0x7f }; /* types of nodes */
 EFI_GUID(efi_device_path_guid, 0x09576e91, 0x6d3f, 0x11d2, 0x8e, 0x39, 0x00, 0xa0, 0xc9, 0x69, 0x72,
          0x3b);
 

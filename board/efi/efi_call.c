@@ -81,6 +81,22 @@ void efi_handles_free(efi_handle *handles)
         (void)EFI_CALL(efi_boot()->free_pool(handles));
 }
 
+bool efi_path_begins(const struct efi_device_path *path, const struct efi_device_path *start)
+{
+    const uint8_t *a = (const uint8_t *)path, *b = (const uint8_t *)start;
+
+    for (;;) {
+        size_t bytes = (size_t)(b[2] | b[3] << 8);
+
+        if (b[0] == EFI_PATH_END)
+            return true;
+        if (bytes < sizeof *path || memcmp(a, b, bytes) != 0)
+            return false;
+        a += bytes;
+        b += bytes;
+    }
+}
+
 const void *efi_table(const struct efi_guid *guid)
 {
     const struct efi_system_table *system = efi_state.system;

@@ -34,6 +34,10 @@ void *efi_protocol(const struct efi_guid *protocol);
 uint64_t efi_handles(const struct efi_guid *protocol, efi_handle **handles);
 void efi_handles_free(efi_handle *handles);
 
+/* True if `path` begins with `start`, as the path of a partition or of a serial port's terminal
+ * begins with the path of its device. */
+bool efi_path_begins(const struct efi_device_path *path, const struct efi_device_path *start);
+
 /* Find a table of the firmware (ACPI, device tree); NULL if it has no table of that kind. */
 const void *efi_table(const struct efi_guid *guid);
 

@@ -11,7 +11,7 @@
 enum { IDLE_MICROS = 10000, LOOKS = 25, REPORT_BYTES = 8192, HUNDRED_NS = 10 };
 
 static struct efi_console {
-    struct efi_serial *serial;
+    struct efi_serial *ports[2]; /* of the serial protocol; NULL: none */
     struct efi_text_output *out;
     efi_event timer;   /* NULL: the firmware provides none, so we poll */
     bool ours;         /* the UART has a driver of ours, which any core may call */
@@ -79,25 +79,61 @@ static bool tells_input(efi_handle handle)
     return serial != NULL && !efi_failed(EFI_CALL(serial->get_control(serial, &bits)));
 }
 
+/* True if the firmware's console has a terminal on the port. EDK2 marks the terminals of its
+ * console. */
+static bool is_console(efi_handle port)
+{
+    const struct efi_device_path *its = efi_protocol_of(port, &efi_device_path_guid);
+    efi_handle *terminals;
+    uint64_t n = efi_handles(&efi_console_out_guid, &terminals);
+    bool found = false;
+
+    for (uint64_t i = 0; i < n && its != NULL && !found; i++) {
+        const struct efi_device_path *path = efi_protocol_of(terminals[i], &efi_device_path_guid);
+
+        found = path != NULL && efi_path_begins(path, its);
+    }
+    efi_handles_free(terminals);
+    return found;
+}
+
 /* Open the port exclusively, so that the firmware's own terminal, which reads from it in the
- * background, releases it. */
+ * background, releases it. Returns NULL if the port cannot be used. */
+static struct efi_serial *open_port(efi_handle handle)
+{
+    void *port = NULL;
+
+    if (!tells_input(handle) ||
+        efi_failed(EFI_CALL(efi_boot()->open_protocol(handle, &efi_serial_guid, &port, efi_image(),
+                                                      NULL, EFI_OPEN_EXCLUSIVE))))
+        return NULL;
+    return port;
+}
+
+/* Open two ports of the firmware's console, because the remote console of a server is often on its
+ * second port. If the firmware does not say which ports its console has, open the first port that
+ * works. */
 static bool open_serial_protocol(void)
 {
+    struct efi_serial **ports = efi_console.ports;
     efi_handle *handles;
     uint64_t n = efi_handles(&efi_serial_guid, &handles);
-    void *found = NULL;
 
-    for (uint64_t i = 0; i < n && found == NULL; i++)
-        if (!tells_input(handles[i]) ||
-            efi_failed(EFI_CALL(efi_boot()->open_protocol(handles[i], &efi_serial_guid, &found,
-                                                          efi_image(), NULL, EFI_OPEN_EXCLUSIVE))))
-            found = NULL;
+    ports[0] = ports[1] = NULL;
+    for (uint64_t i = 0; i < n && ports[1] == NULL; i++)
+        if (is_console(handles[i]))
+            ports[ports[0] != NULL] = open_port(handles[i]);
+    for (uint64_t i = 0; i < n && ports[0] == NULL; i++)
+        ports[0] = open_port(handles[i]);
     efi_handles_free(handles);
-    if (found == NULL)
-        return false;
-    efi_console.serial = found;
-    serial_open(&serial_protocol, found);
-    return true;
+    return ports[0] != NULL;
+}
+
+static void use_ports(void)
+{
+    serial_open(&serial_protocol, efi_console.ports[0]);
+    if (efi_console.ports[1] != NULL)
+        serial_also(&serial_protocol, efi_console.ports[1]);
 }
 
 /* ---- the firmware's console as a UART ------------------------------------------------------- */
@@ -217,7 +253,11 @@ void efi_console_open(void)
         return;
     }
     open_timer();
-    if (!efi_console.ours && !has_protocol) {
+    if (efi_console.ours)
+        return;
+    if (has_protocol) {
+        use_ports();
+    } else {
         efi_console.out = efi_system()->out;
         efi_console.only_display = has_only_display();
         (void)efi_keys_open();
@@ -229,7 +269,7 @@ const char *efi_console_instead(void)
 {
     if (efi_console.ours)
         return NULL;
-    if (efi_console.serial != NULL)
+    if (efi_console.ports[0] != NULL)
         return "the firmware's serial port, because no device tree names a UART that Ingot knows";
     if (efi_console.out != NULL)
         return "the firmware's console, without colours, because no device tree names a UART that Ingot "

@@ -6,7 +6,6 @@
 #include "board/efi/efi.h"
 #include "board/efi/efi_flight.h"
 
-enum { EFI_PATH_MESSAGING = 3, EFI_PATH_END = 0x7f }; /* 10.2: types of a device path's nodes */
 enum { EFI_DISK_DEPTH = EFI_FLIGHTS, EFI_DISK_NAME = 32, EFI_DISK_PIECE = 128 * 1024 };
 
 struct efi_disk {

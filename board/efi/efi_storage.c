@@ -1,8 +1,6 @@
 /* The firmware's disks as block devices. With BlockIO2, reads are in flight while all cores
  * compute. Otherwise each poll moves one piece of a request, so that a core that computes between
  * polls never waits for more than one piece. UEFI 2.10, 13.9 and 13.10. */
-#include <string.h>
-
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_disk.h"
 #include "board/efi/efi_parts.h"
@@ -14,23 +12,6 @@ static struct efi_storage {
     unsigned n;
 } efi_storage;
 
-/* True if `path` begins with `start`, as a partition's path begins with its disk's path. */
-static bool path_begins(const struct efi_device_path *path, const struct efi_device_path *start)
-{
-    const uint8_t *a = (const uint8_t *)path, *b = (const uint8_t *)start;
-
-    for (;;) {
-        size_t bytes = (size_t)(b[2] | b[3] << 8);
-
-        if (b[0] == EFI_PATH_END)
-            return true;
-        if (bytes < sizeof *path || memcmp(a, b, bytes) != 0)
-            return false;
-        a += bytes;
-        b += bytes;
-    }
-}
-
 static bool is_start_disk(efi_handle disk)
 {
     const struct efi_loaded_image *image = efi_protocol_of(efi_image(), &efi_loaded_image_guid);
@@ -39,7 +20,7 @@ static bool is_start_disk(efi_handle disk)
                                              : NULL;
     const struct efi_device_path *its = efi_protocol_of(disk, &efi_device_path_guid);
 
-    return mine != NULL && its != NULL && path_begins(mine, its);
+    return mine != NULL && its != NULL && efi_path_begins(mine, its);
 }
 
 /* EFI_TIMER_ARCH_PROTOCOL: UEFI Platform Initialization 1.7, volume 2, chapter 12. */

@@ -185,6 +185,64 @@ static void test_line(void)
     OK(fw.pools == 0, "the lists of handles are given back");
 }
 
+static char second_sent[16];
+static unsigned n_second_sent;
+
+static efi_status EFI_API second_control(struct efi_serial *serial, uint32_t *bits)
+{
+    (void)serial;
+    *bits = EFI_SERIAL_INPUT_EMPTY;
+    return EFI_SUCCESS;
+}
+
+static efi_status EFI_API second_write(struct efi_serial *serial, uint64_t *bytes, const void *data)
+{
+    (void)serial;
+    memcpy(second_sent + n_second_sent++, data, *bytes);
+    return EFI_SUCCESS;
+}
+
+/* A server: its remote console is on the second port. */
+static void test_two_ports(void)
+{
+    static const uint8_t first_path[] = { 2, 1, 5, 0, 1, EFI_PATH_END, 0xff, 4, 0 },
+                         path[] = { 2, 1, 5, 0, 2, EFI_PATH_END, 0xff, 4, 0 },
+                         terminal[] = { 2, 1, 5, 0, 2, 3, 10, 4, 0, EFI_PATH_END, 0xff, 4, 0 },
+                         first_terminal[] = {
+                             2, 1, 5, 0, 1, 3, 10, 4, 0, EFI_PATH_END, 0xff, 4, 0
+                         };
+    static struct efi_serial second = { .get_control = second_control, .write = second_write };
+
+    fake_power_up();
+    memset(&port, 0, sizeof port);
+    port.typed = "";
+    port.protocol =
+        (struct efi_serial){ .get_control = port_control, .read = port_read, .write = port_write };
+    fake_add(5, &efi_serial_guid, &port.protocol);
+    fake_add(5, &efi_device_path_guid, (void *)(uintptr_t)first_path);
+    fake_add(6, &efi_serial_guid, &second);
+    fake_add(6, &efi_device_path_guid, (void *)(uintptr_t)path);
+    efi_console_open();
+    write_line("a");
+    OK(port.n_sent == 1 && n_second_sent == 0 && fw.opens == 1,
+       "if the firmware does not mark the ports of its console, the first port is used");
+    fake_add(7, &efi_console_out_guid, NULL);
+    fake_add(7, &efi_device_path_guid, (void *)(uintptr_t)terminal);
+    efi_console_open();
+    write_line("b");
+    OK(port.n_sent == 1 && n_second_sent == 1 && second_sent[0] == 'b' && fw.opens == 2,
+       "the port of the firmware's console is used, even if it is not the first");
+    fake_add(8, &efi_console_out_guid, NULL);
+    fake_add(8, &efi_device_path_guid, (void *)(uintptr_t)first_terminal);
+    efi_console_open();
+    write_line("c");
+    port.typed = "d";
+    OK(port.n_sent == 2 && n_second_sent == 2 && fw.opens == 4 && efi_console_getc() == 'd',
+       "a console on two ports is on both");
+    OK(fw.pools == 0, "the lists of terminals are given back");
+    serial_line.second = NULL;
+}
+
 /* A UART of the tree's whose registers begin behind its window's start (reg-offset), as those of Xilinx do. */
 static void test_uart(void)
 {
@@ -362,6 +420,7 @@ int main(void)
 {
     test_memory();
     test_line();
+    test_two_ports();
     test_uart();
     test_display();
     test_clock();
