@@ -6,13 +6,14 @@ and data non-executable: a program that writes its code or executes its data is 
 import os
 import re
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from efi import FIRMWARE, Started, make_stick, put_program
-from machine import BUILD, HOST, ROOT, Reply, Tap, run
+from machine import BUILD, HOST, ROOT, Reply, Tap, end, run
 from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -90,6 +91,25 @@ def take_out():
     os.remove(stick)
 
 
+def meets_old_cpu():
+    """On a PC that is too old, the error message stays long enough to be read, before the firmware clears the display."""
+    f = FIRMWARE["OVMF"]
+    if f.missing():
+        tap.skip("OVMF, a CPU without AVX2", f.missing())
+        return
+    words = f.start(make_stick("efi-fault-old.img", WORDS, MODEL), more=["-cpu", "Nehalem"])
+    p = pexpect.spawn(words[0], words[1:], timeout=120, encoding="utf-8", codec_errors="replace")
+    try:
+        p.expect("Ingot needs a CPU with AVX2, .* The firmware continues in 15 seconds")
+        shown = time.monotonic()
+        p.expect("failed to start .*: Unsupported")
+        took = time.monotonic() - shown
+    except (pexpect.EOF, pexpect.TIMEOUT):
+        took = 0
+    tap.ok(took > 14, f"OVMF, a CPU without AVX2: the error message stays for {took:.1f} s, and the firmware continues", p.before)
+    end(p)
+
+
 def runs(row):
     """(True if the program with this fault reaches its start, the console's text); (None, the reason) if it cannot
     run."""
@@ -118,6 +138,7 @@ for (name, fault, _, sentence, then), result in zip(FAULTS, results):
     found = IDS.findall(reply)
     tap.ok(found == want if then == ANSWERS else not found and "no prompt" not in reply, f"{name}, {fault}: {then}", reply)
 take_out()
+meets_old_cpu()
 with ThreadPoolExecutor(2) as pool:
     results = list(pool.map(runs, RIGHTS))
 for (name, fault, enforced), (started, console) in zip(RIGHTS, results):

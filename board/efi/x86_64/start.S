@@ -14,13 +14,16 @@
 #define LEAF7_AVX512F   (1 << 16)
 #define TABLE_OUT       64              /* struct efi_system_table, out */
 #define OUT_STRING      8               /* struct efi_text_output, output_string */
+#define TABLE_BOOT      96              /* struct efi_system_table, boot */
+#define BOOT_STALL      248             /* struct efi_boot_services, stall */
+#define READ_MICROS     15000000        /* how long the error message stays: it says so */
 
     .section .text.efi_entry, "ax"
     .globl  efi_entry
     .type   efi_entry, @function
 /* rcx: our image's handle, rdx: the system table; we are on the firmware's stack. On a CPU
- * without the instructions that the kernels require, print an error message and return to the
- * firmware. */
+ * without the instructions that the kernels require, print an error message, wait, because the
+ * firmware may clear the display, and return to the firmware. */
 efi_entry:
     push    rbx
     push    r12
@@ -56,6 +59,9 @@ efi_entry:
     jz      2f
     lea     rdx, [rip + too_old]
     call    [rcx + OUT_STRING]
+    mov     rax, [r13 + TABLE_BOOT]
+    mov     ecx, READ_MICROS
+    call    [rax + BOOT_STALL]
 2:  add     rsp, 32
     pop     r13
     pop     r12
@@ -116,6 +122,6 @@ core_begin:
     .section .rodata.too_old, "a"
     .balign 2
 too_old:
-    .string16 "Ingot needs a CPU with AVX2, FMA, F16C, BMI2 and LZCNT: Intel since 2013, AMD since 2015\r\n"
+    .string16 "Ingot needs a CPU with AVX2, FMA, F16C, BMI2 and LZCNT: Intel since 2013, AMD since 2015. The firmware continues in 15 seconds.\r\n"
 
     .section .note.GNU-stack, "", @progbits
