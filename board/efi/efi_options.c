@@ -105,56 +105,87 @@ static void read_volume(struct machine *machine, efi_handle device)
     (void)EFI_CALL(root->close(root));
 }
 
-/* Return the number of UTF-16 units of the text in load options, up to a NUL; 0 if the load options
- * are not printable, because a boot manager may keep binary data there. */
-static size_t text_units(const uint16_t *units, size_t n)
+/* Load options: UTF-16 as a rule. efibootmgr writes ASCII if it is called without --unicode. */
+struct load_options {
+    const uint8_t *bytes;
+    size_t n; /* units */
+    bool is_narrow;
+};
+
+static uint16_t unit_at(const struct load_options *o, size_t i)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (units[i] == 0)
+    if (o->is_narrow)
+        return o->bytes[i];
+    return (uint16_t)(o->bytes[2 * i] | o->bytes[2 * i + 1] << 8);
+}
+
+/* True if the load options are ASCII: an option has letters, so in UTF-16 it has a zero byte. NULs
+ * may follow. */
+static bool is_ascii(const uint8_t *bytes, size_t n)
+{
+    while (n != 0 && bytes[n - 1] == 0)
+        n--;
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] < ' ' || bytes[i] > '~')
+            return false;
+    return n != 0;
+}
+
+/* Return the number of units of the text in load options, up to a NUL; 0 if the load options
+ * are not printable, because a boot manager may keep binary data there. */
+static size_t text_units(const struct load_options *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        uint16_t unit = unit_at(o, i);
+
+        if (unit == 0)
             return i;
-        if (units[i] < ' ' || units[i] >= 0xd800)
+        if (unit < ' ' || unit >= 0xd800)
             return 0;
     }
-    return n;
+    return o->n;
 }
 
 /* Return where the first word ends, which may be in quotes. */
-static size_t word_end(const uint16_t *units, size_t n)
+static size_t word_end(const struct load_options *o)
 {
-    bool quoted = n != 0 && units[0] == '"';
+    bool quoted = o->n != 0 && unit_at(o, 0) == '"';
     size_t end = quoted;
 
-    while (end < n && units[end] != (quoted ? '"' : ' '))
+    while (end < o->n && unit_at(o, end) != (quoted ? '"' : ' '))
         end++;
-    return quoted && end < n ? end + 1 : end;
+    return quoted && end < o->n ? end + 1 : end;
 }
 
 /* Skip the first word if it is the program's name, which shells put there as it was typed: in
  * quotes, or without .efi. A boot manager does not put it there. */
-static size_t after_name(const uint16_t *units, size_t n)
+static size_t after_name(const struct load_options *o)
 {
     static const char suffix[] = ".efi";
-    size_t end = word_end(units, n), k = 0;
+    size_t end = word_end(o), k = 0;
 
     if (efi_protocol_of(efi_image(), &efi_shell_parameters_guid) != NULL)
         return end;
-    for (; k < 4 && end >= 4 && (units[end - 4 + k] | (k != 0 ? 0x20 : 0)) == suffix[k]; k++)
+    for (; k < 4 && end >= 4 && (unit_at(o, end - 4 + k) | (k != 0 ? 0x20 : 0)) == suffix[k]; k++)
         ;
     return k == 4 ? end : 0;
 }
 
 static void read_options(struct machine *machine, const struct efi_loaded_image *image)
 {
-    const uint16_t *units = image->options;
-    size_t n;
+    struct load_options o = { .bytes = image->options };
 
-    if (units == NULL || image->options_bytes % 2 != 0)
+    if (o.bytes == NULL)
         return;
-    n = text_units(units, image->options_bytes / 2);
-    if (n != 0 && machine->args_bytes != 0)
+    o.is_narrow = is_ascii(o.bytes, image->options_bytes);
+    if (!o.is_narrow && image->options_bytes % 2 != 0)
+        return;
+    o.n = image->options_bytes / (o.is_narrow ? 1 : 2);
+    o.n = text_units(&o);
+    if (o.n != 0 && machine->args_bytes != 0)
         add(machine, ' ');
-    for (size_t i = after_name(units, n); i < n; i++)
-        add_character(machine, units[i]);
+    for (size_t i = after_name(&o); i < o.n; i++)
+        add_character(machine, unit_at(&o, i));
 }
 
 void efi_options_read(struct machine *machine)

@@ -194,6 +194,23 @@ static void test_load_options(void)
     OK(reads(""), "without a loaded image there is no option");
 }
 
+/* efibootmgr without --unicode writes ASCII, without a NUL. */
+static void test_ascii(void)
+{
+    static const char even[] = "temp=0 n=4", odd[] = "BOOTX64.EFI n=4 ids\0", binary[] = "n=4\1a";
+
+    power_up("temp=1", NULL);
+    load_options(even, 10);
+    OK(reads("temp=1 temp=0 n=4"), "ASCII is read: '%s'", machine.args);
+    load_options(odd, sizeof odd);
+    OK(reads("temp=1  n=4 ids"), "ASCII with NULs at its end is read, without a name: '%s'",
+       machine.args);
+    load_options(binary, 5);
+    OK(reads("temp=1"), "binary data with letters is not text: '%s'", machine.args);
+    load_options("\0\0", 2);
+    OK(reads("temp=1"), "NULs alone are not text");
+}
+
 static void test_length(void)
 {
     static char text[2 * sizeof machine.args];
@@ -216,6 +233,7 @@ int main(void)
     test_wide_file();
     test_load_options();
     test_shell();
+    test_ascii();
     test_length();
     return tap_done();
 }
