@@ -51,6 +51,7 @@ struct block_device {
     unsigned bus_bits;     /* data lines of the bus */
     uint32_t bus_hz;       /* clock of the bus */
     bool writable;         /* it can be written; once `done`, a write survives a power cut */
+    bool started;          /* the firmware started Ingot from it, so it is searched first */
     bool flash;            /* it contains one .ingot from its first byte on, and no file system */
     const uint8_t *memory; /* the address where the whole device can be read as memory; NULL: it
                               cannot */

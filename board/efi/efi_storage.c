@@ -54,14 +54,16 @@ static bool any_flies(void)
     return any;
 }
 
-static void add_disk(struct block_device *devices[BOARD_MAX_BLOCK], efi_handle handle)
+static void add_disk(struct block_device *devices[BOARD_MAX_BLOCK], efi_handle handle, bool started)
 {
     struct efi_disk *disk = &efi_storage.disks[efi_storage.n];
 
     if (efi_storage.n == BOARD_MAX_BLOCK)
         left_out_note(LEFT_OUT_DEVICES, efi_disk_is_one(handle), 0);
-    else if (efi_disk_open(disk, handle, efi_storage.n))
+    else if (efi_disk_open(disk, handle, efi_storage.n)) {
+        disk->device.started = started;
         devices[efi_storage.n++] = &disk->device;
+    }
 }
 
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK])
@@ -72,7 +74,7 @@ unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK])
     for (unsigned turn = 0; turn < 2; turn++)
         for (uint64_t i = 0; i < n; i++)
             if (is_start_disk(handles[i]) == (turn == 0))
-                add_disk(devices, handles[i]);
+                add_disk(devices, handles[i], turn == 0);
     efi_handles_free(handles);
     if (any_flies())
         look_each_millisecond();

@@ -18,12 +18,12 @@ static const struct place {
     const char *what;
     unsigned rank; /* the order in which models are looked for */
 } places[] = {
-    [BLOCK_NVME] = { "nvme:", "NVMe drive", 0 },
-    [BLOCK_USB] = { "usb:", "USB drive", 1 },
-    [BLOCK_CARD] = { "card:", "card", 2 },
+    [BLOCK_NVME] = { "nvme:", "NVMe drive", 1 },
+    [BLOCK_USB] = { "usb:", "USB drive", 2 },
+    [BLOCK_CARD] = { "card:", "card", 3 },
 };
 
-enum { RANK_FLASH = 3 };
+enum { RANK_STARTED = 0, RANK_FLASH = 4 };
 
 const char *storage_place(enum block_kind kind)
 {
@@ -45,6 +45,9 @@ unsigned storage_rank(const struct block_device *d)
 {
     if (storage_is_raw(d)) {
         return RANK_FLASH;
+    }
+    if (d->started) {
+        return RANK_STARTED;
     }
     return places[d->kind].rank;
 }

@@ -139,7 +139,8 @@ static void test_order(void)
     fake_add(12, &efi_device_path_guid, (void *)(uintptr_t)partition);
     fake_add(1, &efi_loaded_image_guid, &image);
     OK(efi_storage_find(devices) == 2 &&
-           ((struct efi_disk *)devices[0]->driver)->block == &other.block,
+           ((struct efi_disk *)devices[0]->driver)->block == &other.block && devices[0]->started &&
+           !devices[1]->started,
        "the disk that the program came from is the first");
 }
 

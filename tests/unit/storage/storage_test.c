@@ -187,6 +187,11 @@ static void test_places(void)
        "a model that the named drive does not have is reported: %s", storage.error_message);
     OK(find("usb:flash") == ERR_NOT_FOUND && find("flash") == ERR_OK && file.device == &flash,
        "flash is found only under its own name");
+    card.dev.started = true;
+    OK(find("") == ERR_OK && file.device == &card.dev && find("b") == ERR_OK &&
+           file.device == &card.dev && find("nvme:b") == ERR_OK && file.device == &third.dev,
+       "the drive from which the firmware started Ingot comes before NVMe");
+    card.dev.started = false;
     third.fail_sector = 0;
     third.fail_times = 100000;
     OK(find("nvme:a") == ERR_IO && says("a drive: ", ""),
