@@ -20,6 +20,8 @@ enum {
     BPB_DISK_END = 32,
     BPB_END = 52,
     BPB_MEDIA = 21,
+    BS_RESERVED1 = 65, /* Linux and Windows NT set its lowest bit while the volume is in use */
+    BS_IN_USE = 1,
     FAT_CLEAN = 1 << 27, /* of FAT[1] */
     FAT_NO_ERRORS = 1 << 26,
     EXFAT_VOLUME_FLAGS = 106,
@@ -50,7 +52,7 @@ static enum err check_fat(struct fat32_proof *p, uint8_t media)
         e = fat_entry(p->fs, 0, 1, &second);
     if (e != ERR_OK || (first == 0 && second == 0))
         return e;
-    p->is_dirty = (second & FAT_CLEAN) == 0;
+    p->is_dirty = p->is_dirty || (second & FAT_CLEAN) == 0;
     /* The two flags may have either value. */
     second |= FAT_CLEAN | FAT_NO_ERRORS;
     if (first != (0x0fffff00u | media) || second < p->fs->chain_end)
@@ -83,6 +85,7 @@ static enum err check_fat32(struct fat32_proof *p)
     if (e != ERR_OK)
         return e;
     memcpy(boot, at, sizeof boot); /* the buffer will be reused */
+    p->is_dirty = (at[BS_RESERVED1] & BS_IN_USE) != 0;
     if (fs->copy_sector != 0) {
         e = fat32_fetch_sector(fs, fs->copy_sector, &at);
         if (e != ERR_OK)

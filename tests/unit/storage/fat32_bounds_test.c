@@ -79,6 +79,26 @@ static void test_empty_folder(void)
        fs.why != NULL ? fs.why : "passes");
 }
 
+/* The walk over the card ended early. Windows notes in the FAT that a volume is in use, Linux in the
+ * boot sector. */
+static void check_dirty(void)
+{
+    uint8_t *boot = card.disk + fs.first_sector * 512,
+            *second = card.disk + card_fat_at(&card, 0) + 4;
+
+    OK(proof.gave_up, "the walk over the card ends early");
+    boot[65] = 1;
+    OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "not unmounted") != NULL,
+       "then a volume is refused that Linux did not unmount: %s",
+       fs.why != NULL ? fs.why : "passes");
+    boot[65] = 0;
+    second[3] &= 0xf7;
+    OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "not unmounted") != NULL,
+       "and one that Windows did not: %s", fs.why != NULL ? fs.why : "passes");
+    second[3] |= 8;
+    OK(prove_save() == ERR_OK, "a volume that was unmounted is not refused");
+}
+
 /* Behind the end of a folder are entries that lead to free clusters, whose part of the FAT is far
  * from the folder. */
 static void test_behind(void)
@@ -106,6 +126,7 @@ static void test_behind(void)
     OK(prove_save() == ERR_OK && fake.n_reads < 20000,
        "%u entries behind an end cost only %u reads: %s", (unsigned)n * 16, fake.n_reads,
        fs.why != NULL ? fs.why : "passes");
+    check_dirty();
 }
 
 /* Free clusters in many pieces, and a second FAT in which none is free. */

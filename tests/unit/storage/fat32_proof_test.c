@@ -330,6 +330,8 @@ static void test_whole(void)
     check_whole("a folder whose parent has the root's number");
     volume_link(1, 0x03ffffff);
     check_whole("a volume that was not unmounted");
+    volume[65] = 1;
+    check_whole("a volume that Linux did not unmount");
     put_le(volume + 50, 0, 2);
     check_whole("no copy of the boot sector");
     volume_link(SAVE + 3, 800);
