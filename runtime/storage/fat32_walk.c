@@ -12,13 +12,18 @@ enum { RAW_CLUSTER_LOW = 26 /* this field is zero in a part of a long name */ };
 
 static const char shared[] = "two files have the same clusters";
 
+static const char *repairer(const struct fat32 *fs)
+{
+    return fs->is_exfat ? "fsck.exfat -y" : "fsck.vfat -a";
+}
+
 enum err fat32_damaged(struct fat32 *fs, const char *what)
 {
     format_text(
         fs->text, sizeof fs->text,
         "the file system is damaged (%s): nothing is written to it until %s has repaired it "
         "on a computer",
-        what, fs->is_exfat ? "fsck.exfat -y" : "fsck.vfat -a");
+        what, repairer(fs));
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, fs->text);
 }
 
@@ -158,6 +163,16 @@ static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, u
     return e;
 }
 
+/* A whole volume may have such folders, which no program repairs. */
+static enum err too_deep(struct fat32 *fs)
+{
+    format_text(fs->text, sizeof fs->text,
+                "folders are nested more than %d deep, or in a circle: nothing is written to the "
+                "file system until the deepest are deleted on a computer, or %s has repaired it",
+                FAT32_MOST_DEPTH - 1 /* without the root */, repairer(fs));
+    return fat32_fail(fs, ERR_BAD_FILESYSTEM, fs->text);
+}
+
 /* Continue with the entries of `folder`, and with the current folder's afterwards. */
 static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
 {
@@ -169,7 +184,7 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     if (e != ERR_OK || p->gave_up)
         return e;
     if (p->depth == FAT32_MOST_DEPTH)
-        return fat32_damaged(p->fs, "folders are nested more than 32 deep, or in a circle");
+        return too_deep(p->fs);
     dir = &p->stack[p->depth];
     e = fat32_name_damage(p->fs, fat32_start_directory(p->fs, is_root ? NULL : folder, dir));
     p->firsts[p->depth++] = is_root ? 0 : folder->cluster;

@@ -362,8 +362,9 @@ static void test_bounds(void)
     nest(FAT32_MOST_DEPTH - 2);
     OK(prove_save() == ERR_OK, "folders may be %u deep", FAT32_MOST_DEPTH);
     nest(FAT32_MOST_DEPTH - 1);
-    OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "deep") != NULL,
-       "folders that are too deep are refused: %s", fs.why);
+    OK(prove_save() == ERR_BAD_FILESYSTEM && strstr(fs.why, "deep") != NULL &&
+           strstr(fs.why, "damaged") == NULL && strstr(fs.why, "deleted") != NULL,
+       "folders that are too deep are refused, but not called damaged: %s", fs.why);
     make_volume(); /* in steps of 5000 clusters, so that each one needs another part of the FAT */
     for (uint32_t i = 0; i < 3000; i++) {
         volume_link(1000 + i, 5000 + i);
