@@ -376,6 +376,7 @@ bool pack_is_ingot(const char *path, enum err *e)
     char magic[8] = { 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a pipe's writer */
     ssize_t n;
+    int error;
 
     if (fd < 0) {
         *e = open_error();
@@ -387,6 +388,8 @@ bool pack_is_ingot(const char *path, enum err *e)
     if (n < 0 && errno != EISDIR && errno != EAGAIN) {
         *e = ERR_IO;
     }
+    error = errno;
     close(fd);
+    errno = error;
     return n == (ssize_t)sizeof magic && memcmp(magic, INGOT_MAGIC, sizeof magic) == 0;
 }

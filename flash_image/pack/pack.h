@@ -66,7 +66,7 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
                         uint32_t *vocab, char *error_message, size_t error_message_bytes);
 
 /* True if the file begins like an .ingot file. If the file cannot be read, *e is ERR_NOT_FOUND or
- * ERR_IO. */
+ * ERR_IO, and errno says why. */
 bool pack_is_ingot(const char *path, enum err *e);
 
 /* Read the name of a type ("q4_0") or of a mixture ("q4_k_m") into o->type, type_given, mixed and

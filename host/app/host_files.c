@@ -146,7 +146,7 @@ static enum err open_any(struct host_files *h, struct host_file *f, const char *
         return host_files_fail(h, e, "%s: no such file", name);
     }
     if (e != ERR_OK) {
-        return host_files_fail(h, e, "%s: %s", name, err_text(e));
+        return host_files_fail(h, e, "%s: %s", name, strerror(errno));
     }
     return open_packed(h, f, name);
 }

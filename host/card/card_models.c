@@ -269,7 +269,7 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
     *packed = !pack_is_ingot(path, &e);
     if (e != ERR_OK) {
         snprintf(error_message, error_message_bytes, "%.400s: %s", path,
-                 e == ERR_NOT_FOUND ? "no such file or folder" : err_text(e));
+                 e == ERR_NOT_FOUND ? "no such file or folder" : strerror(errno));
         return NULL;
     }
     if (*packed) {

@@ -1,4 +1,5 @@
 /* `ingot run` and `ingot chat`. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,7 +155,8 @@ static bool run_prompt(struct host_app *h, struct host_args *args, const struct 
 static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
 {
     if (access(args->model, F_OK) != 0) {
-        fprintf(stderr, "ingot: %s: no such file\n", args->model);
+        fprintf(stderr, "ingot: %s: %s\n", args->model,
+                errno == ENOENT ? "no such file" : strerror(errno));
         *status = EXIT_FAILED;
         return false;
     }

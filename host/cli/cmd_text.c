@@ -1,5 +1,6 @@
 /* `ingot tokenize`, `perplexity` and `logits`: print tokens, scores and logits of a text, position
  * by position. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static bool open_tokenizer(struct host_args *args, struct tokenizer *t, uint8_t 
     }
     if (e != ERR_OK) {
         fprintf(stderr, "ingot: %s: %s\n", args->model,
-                e == ERR_NOT_FOUND ? "no such file" : err_text(e));
+                e == ERR_NOT_FOUND ? "no such file" : strerror(errno));
         return false;
     }
     if (pack_tokenizer(&pack, section, &bytes, &vocab, error_message, sizeof error_message) !=

@@ -463,6 +463,7 @@ WRONG = [
     ([WITH_IMAGE, one], 2, ["-o", "give the file to write"]),
     (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is not a board", WITH_IMAGE, "rpi4"]),
     ([WITH_IMAGE, "nosuch", "-o", "x.img"], 1, ["nosuch: no such file or folder"]),
+    ([WITH_IMAGE, one + "/", "-o", "x.img"], 1, [one + "/: Not a directory"]),
     ([WITH_IMAGE, html, "-o", "x.img"], 1, [html]),
     ([WITH_IMAGE, one, "-o", "x.img", "--size", "10M"], 1, ["need 40M, but it has 10M"]),
     ([WITH_IMAGE, one, "-o", "x.img", "--size", "abc"], 2, ["--size abc", "such as 4G"]),
