@@ -123,6 +123,7 @@ static cJSON *usage_of(const struct api_job *j)
     cJSON_AddNumberToObject(usage, "input_tokens", prompt);
     details = cJSON_AddObjectToObject(usage, "input_tokens_details");
     cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
+    cJSON_AddNumberToObject(details, "cache_write_tokens", 0);
     cJSON_AddNumberToObject(usage, "output_tokens", reply);
     details = cJSON_AddObjectToObject(usage, "output_tokens_details");
     cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* tokens of thoughts are not

@@ -59,6 +59,7 @@ tap.ok(status == 200 and one["object"] == "response" and one["status"] == "compl
        "a reply equals that of chat completions", one)
 use = one["usage"]
 tap.ok(use["total_tokens"] == use["input_tokens"] + use["output_tokens"] > 8 and use["input_tokens_details"]["cached_tokens"] >= 0 <= use["output_tokens_details"]["reasoning_tokens"] and
+       use["input_tokens_details"].get("cache_write_tokens") == 0 and
        one["store"] is False and one["tools"] == [] and one["tool_choice"] == "auto" and one["text"] == {"format": {"type": "text"}} and one["metadata"] == {} and
        one["instructions"] is None and one["parallel_tool_calls"] is False and one["previous_response_id"] is None and "context_limit_tokens" in one["figures"],
        "a reply has usage, and the defaults of omitted fields", one)
