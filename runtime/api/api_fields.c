@@ -155,6 +155,14 @@ static bool read_nothing(struct api_reader *r, const struct api_field *f, const 
                                "%s is not supported by this server", f->name);
 }
 
+/* Refuse any value: for OpenAI, an empty object is a search with the default options. */
+static bool read_search(struct api_reader *r, const struct api_field *f, const struct api_json *v)
+{
+    (void)v;
+    return api_refuse(r->e, 400, f->name, "unsupported_parameter",
+                      "%s is not supported by this server", f->name);
+}
+
 static bool read_bool(struct api_reader *r, const char *name, const struct api_json *v, bool *out)
 {
     *out = api_json_is(v, JSON_TRUE);
@@ -422,7 +430,7 @@ static const struct api_field fields[] = {
     { .name = "function_call", .kinds = CHAT, .read = read_nothing },
     { .name = "modalities", .kinds = CHAT, .read = read_modalities },
     { .name = "audio", .kinds = CHAT, .read = read_nothing },
-    { .name = "web_search_options", .kinds = CHAT, .read = read_nothing },
+    { .name = "web_search_options", .kinds = CHAT, .read = read_search },
 };
 
 bool api_field_read(struct api_reader *r, const struct api_json *member)

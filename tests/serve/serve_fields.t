@@ -118,7 +118,7 @@ WRONG = [(f, v) for f, values in {
     "logprobs": (5, "yes"), "top_logprobs": (5, -1, 21, "1"), "stop": (5, [5], [None], ["x"] * 17, "x" * 64, {}), "seed": (1.5, "1", 1e20, True, []),
     "max_tokens": (0, -2, 1.5, "1", True), "max_completion_tokens": (0, -2, "1"), "stream": ("yes", 1), "stream_options": (1, [], {"include_usage": 1}, {"unheard_of": 1}),
     "mirostat": (2, "0"), "dry_multiplier": (0.5,), "response_format": (1, "text", {"type": "x"}), "tools": (1, "x", [1]), "tool_choice": (1, "x"),
-    "functions": ([{"name": "f"}],), "audio": ({"voice": "x"},), "web_search_options": ({"search_context_size": "low"},), "think": ("yes", 1), "chat_template_kwargs": (1,),
+    "functions": ([{"name": "f"}],), "audio": ({"voice": "x"},), "web_search_options": ({"search_context_size": "low"}, {}), "think": ("yes", 1), "chat_template_kwargs": (1,),
     "model": (1, []), "messages": (1, "x", {}), "unheard_of": (1, {}), "grammar": (1,),
 }.items() for v in values]
 others = []
