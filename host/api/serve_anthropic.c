@@ -69,20 +69,20 @@ static cJSON *usage_of(const struct api_job *j)
     return usage;
 }
 
-/* Adds why the reply ended. With several stop strings, it is not known which one ended a
- * reply. */
+/* Adds why the reply ended. */
 static void add_stop(cJSON *to, const struct api_job *j)
 {
     enum api_reason reason = api_stream_reason(j);
     bool by_text = reason == API_STOPPED && j->end == GENERATE_STOP && j->request.n_stops != 0;
+    uint32_t which = j->request.n_stops == 1 ? 1 : j->stop;
 
     cJSON_AddStringToObject(to, "stop_reason",
                             by_text                 ? "stop_sequence"
                             : reason == API_STOPPED ? "end_turn"
                             : reason == API_CUT     ? "max_tokens"
                                                     : "tool_use");
-    if (by_text && j->request.n_stops == 1) {
-        cJSON_AddStringToObject(to, "stop_sequence", j->request.stops[0]);
+    if (by_text && which != 0) {
+        cJSON_AddStringToObject(to, "stop_sequence", j->request.stops[which - 1]);
     } else {
         cJSON_AddNullToObject(to, "stop_sequence");
     }

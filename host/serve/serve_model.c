@@ -252,8 +252,7 @@ static void finish(struct serve_model *m, uint32_t i, const struct api_error *e)
 
     serve_told_figures(&m->told, p->session, r, &figures);
     pthread_mutex_lock(&j->lock);
-    j->of.reply_tokens = r->new_tokens;
-    j->of.end = r->end;
+    api_job_take_result(&j->of, r);
     j->of.figures = figures;
     pthread_mutex_unlock(&j->lock);
     p->job = NULL;

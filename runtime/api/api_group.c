@@ -366,8 +366,7 @@ static void end_reply(struct api_member *m)
     struct api_job *j = &m->work.job;
     const struct generate_result *r = &m->group->replies.slots[m->slot].result;
 
-    j->reply_tokens = r->new_tokens;
-    j->end = r->end;
+    api_job_take_result(j, r);
     api_open_console(a);
     chat_json_reply(&a->console, session_of(m), r, "end"); /* its figures */
     api_reply_end(a);

@@ -36,6 +36,8 @@ struct api_job {
     struct api_error error;         /* after the end: why there is no reply, or why the reply broke
                                      * off */
     enum generate_end end;          /* set once the job is done without an error */
+    uint32_t stop;                  /* after GENERATE_STOP: the number of the stop string, counted
+                                     * from 1; 0: not known, because a board does not say it */
     struct api_text text, thoughts; /* whole characters */
     struct api_text scores;         /* scores of api_scores.h, if requested */
     struct api_text vectors;        /* API_EMBED: (n_turns, dim) f32 */
@@ -45,5 +47,8 @@ struct api_job {
     struct api_figures figures; /* set once the job is done without an error */
     const char *line;           /* the board that answered, or NULL for this machine */
 };
+
+/* Take the number of tokens, and why the reply ended, from the result of a reply of this machine. */
+void api_job_take_result(struct api_job *j, const struct generate_result *r);
 
 #endif

@@ -191,6 +191,13 @@ const char *api_figure_name(enum api_figure figure)
     return names[figure];
 }
 
+void api_job_take_result(struct api_job *j, const struct generate_result *r)
+{
+    j->reply_tokens = r->new_tokens;
+    j->end = r->end;
+    j->stop = r->end == GENERATE_STOP ? r->stop + 1 : 0;
+}
+
 void api_figures_clear(struct api_figures *f)
 {
     for (unsigned i = 0; i < API_N_FIGURES; i++) {

@@ -88,6 +88,7 @@ struct generate_result {
     bool speculates;
     uint32_t guessed, right; /* guessed tokens in passes, and how many of them were right */
     uint32_t refused;        /* tokens that the constraint refused */
+    uint32_t stop;           /* after GENERATE_STOP: index of the stop string */
     uint64_t text_bytes,
         shown; /* after GENERATE_STOP: bytes of all tokens' text, and bytes before the stop
                 * string */

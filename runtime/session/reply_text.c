@@ -137,6 +137,18 @@ void reply_text_open(struct reply_text *r, const struct reply_stops *stops, bool
     }
 }
 
+/* Return the index of the stop string that h is. */
+static uint32_t find_stop(const struct held_text *h, const struct reply_stops *stops)
+{
+    uint32_t i = 0;
+
+    while (i < stops->n &&
+           (strlen(stops->text[i]) != h->n || memcmp(stops->text[i], h->text, h->n) != 0)) {
+        i++;
+    }
+    return i;
+}
+
 void reply_text_put(struct reply_text *r, const char *text, size_t bytes)
 {
     bool whole = false;
@@ -151,6 +163,7 @@ void reply_text_put(struct reply_text *r, const char *text, size_t bytes)
         if (whole) {
             r->stopped = true;
             r->shown = r->bytes + i + 1 - r->stop.n;
+            r->which = find_stop(&r->stop, r->stops);
         }
     }
     r->bytes += bytes;

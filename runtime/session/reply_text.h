@@ -47,6 +47,7 @@ struct reply_text {
     bool stopped;   /* a stop string is complete: no more text is written */
     uint64_t bytes; /* bytes that were put */
     uint64_t shown; /* bytes of text before the stop string, after it has come */
+    uint32_t which; /* index of the stop string that has come */
     struct held_text stop, mark;
 };
 

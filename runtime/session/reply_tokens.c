@@ -270,6 +270,7 @@ void reply_tokens_end(struct reply_tokens *r)
     }
     r->result->text_bytes = r->text.bytes;
     r->result->shown = r->text.shown;
+    r->result->stop = r->text.which;
 }
 
 void generate_keep_shown(struct session *s, const struct generate_result *r)

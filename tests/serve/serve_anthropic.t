@@ -70,6 +70,8 @@ status, cut = ask({"messages": USER, "max_tokens": 3})
 stopped = ask({"messages": USER, "stop_sequences": ["is"]})[1]
 tap.ok(cut["stop_reason"] == "max_tokens" and cut["usage"]["output_tokens"] == 3 and stopped["stop_reason"] == "stop_sequence" and stopped["stop_sequence"] == "is" and
        "is" not in stopped["content"][0]["text"], "max_tokens and stop_sequences end replies", (cut, stopped))
+several = ask({"messages": USER, "stop_sequences": ["never", "i", "is", "never either"]})[1]
+tap.ok(several["stop_reason"] == "stop_sequence" and several["stop_sequence"] == "i", "the answer names which of several stop sequences came", several)
 history = [{"role": "user", "content": [{"type": "text", "text": "Hel", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "lo"}]},
            {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": ""}, {"type": "text", "text": "Hi!"}]}, *USER]
 same = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}, *USER]
