@@ -57,21 +57,22 @@ static size_t parts_of(const struct ingot_chat *chat, const struct api_request *
 }
 
 /* Refuses a request. `what` names the prompt or the input; n is its number of tokens, or 0 if not
- * known. The reply needs at least one token. */
+ * known. The reply needs at least one token. Clients recognize this error by its text: those of
+ * Anthropic's API by "prompt is too long", LiteLLM by "exceeds the available context size". */
 static bool refuse_long(struct api_error *e, const char *what, size_t n, uint32_t context)
 {
     unsigned room = (unsigned)context - 1;
 
     if (n == 0) {
         return api_refuse(e, 400, NULL, "context_length_exceeded",
-                          "the %s has more tokens than the %u that fit into the context of %u: "
-                          "shorten it",
-                          what, room, (unsigned)context);
+                          "the %s is too long: it exceeds the available context size of %u, of "
+                          "which it may fill %u",
+                          what, (unsigned)context, room);
     }
     return api_refuse(e, 400, NULL, "context_length_exceeded",
-                      "the %s has %zu tokens, but only %u fit into the context of %u: shorten "
-                      "it",
-                      what, n, room, (unsigned)context);
+                      "the %s is too long: it has %zu tokens and exceeds the available context "
+                      "size of %u, of which it may fill %u",
+                      what, n, (unsigned)context, room);
 }
 
 static bool refuse_memory(struct api_error *e, const char *what)

@@ -307,7 +307,7 @@ tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, log
 # A prompt that is too long: how many tokens it has, and how many fit.
 def too_long(path, body):
     status, a = server.ask(path, body)
-    found = re.fullmatch(r"the (prompt|input) has (\d+) tokens, but only (\d+) fit into the context of (\d+): shorten it", a.get("error", {}).get("message", ""))
+    found = re.fullmatch(r"the (prompt|input) is too long: it has (\d+) tokens and exceeds the available context size of (\d+), of which it may fill (\d+)", a.get("error", {}).get("message", ""))
     return (status, a["error"]["code"], found.group(1), *map(int, found.groups()[1:])) if found else (status, a)
 
 
@@ -317,7 +317,7 @@ limit = short[0]["figures"]["context_limit_tokens"]
 for what, path, body, name, count in (("a message", CHAT, chat("long " * 3000), "prompt", ten + 299 * (twenty - ten)), ("in a stream", CHAT, chat("long " * 3000, stream=True), "prompt", ten + 299 * (twenty - ten)),
                                       ("numbers of tokens", TEXT, {"prompt": [5] * limit, "max_tokens": 1}, "prompt", limit), ("an input", EMBED, {"input": [5] * (limit + 3)}, "input", limit + 3)):
     a = too_long(path, body)
-    tap.ok(a == (400, "context_length_exceeded", name, count, limit - 1, limit), f"{what} that is too long: its tokens, and how many fit", a)
+    tap.ok(a == (400, "context_length_exceeded", name, count, limit, limit - 1), f"{what} that is too long: its tokens, and how many fit, in words that clients recognize", a)
 tap.ok(server.ask(TEXT, {"prompt": [5] * (limit - 1), "max_tokens": 1})[0] == 200, "a prompt of as many tokens as the limit is accepted")
 
 # Keywords that the grammar does not enforce are checked, and the reply is made again; if no reply satisfies them, that is an error.
