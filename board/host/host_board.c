@@ -298,7 +298,9 @@ bool host_machine(struct machine *m, struct host_memory *memory)
     }
     if (!host_memory_reserve(memory)) {
         fprintf(stderr, "ingot: %s leaves no memory for a model\n",
-                memory->limit != NULL ? memory->limit : "the system");
+                memory->limit != NULL ? memory->limit
+                : memory->most != 0   ? "--ram"
+                                      : "the system");
         return false;
     }
     (void)madvise(memory->base, memory->bytes,

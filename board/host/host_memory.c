@@ -178,11 +178,15 @@ static void *map(uint64_t bytes)
  * program. */
 static uint64_t find_most(struct host_memory *m, uint64_t bytes)
 {
-    void *base = map(bytes);
+    void *base = bytes != 0 ? map(bytes) : NULL;
 
     if (base != NULL) {
         munmap(base, (size_t)bytes);
         return bytes;
+    }
+    /* Another limit leaves less than a page. */
+    if (bytes == 0) {
+        return 0;
     }
     m->limit = "the system (vm.overcommit_memory)";
     while (base == NULL && bytes >= LEAST) {

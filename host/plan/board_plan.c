@@ -35,7 +35,7 @@ static void set_rates(struct plan_rates *rates, const struct board_request *r)
 static enum err plan_once(struct plan *plan, const struct board_request *r, uint32_t context)
 {
     uint64_t taken = INGOT_PAGE + image_meta_bytes(r->image->header);
-    uint64_t ram = UINT64_MAX / 2;
+    uint64_t ram = UINT64_MAX / 2, reserved = (uint64_t)BOARD_RESERVED_MIB << 20;
     struct plan_request p = { .image = r->image,
                               .limits = r->limits,
                               .use = r->use,
@@ -45,11 +45,12 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     enum err e;
 
     if (r->ram != 0) {
-        ram = r->ram - min_u64(r->ram, (uint64_t)BOARD_RESERVED_MIB << 20);
+        ram = r->ram - min_u64(r->ram, reserved);
     }
     p.limits.context = context;
     p.cache_bytes = r->board != NULL ? (size_t)r->board->cache_kib << 10 : 0;
     p.arena_bytes = (size_t)(max_u64(ram, taken) - taken);
+    p.taken_bytes = (size_t)(taken + reserved);
     set_rates(&p.rates, r);
     e = plan_make(plan, &p);
     if (e == ERR_OK && plan->residency == PLAN_STREAMED) { /* spec=auto, the default of boards */

@@ -110,8 +110,10 @@ static enum err find_kv(struct app *a)
 
 static enum err open_model(struct app *a, struct app_model *m)
 {
-    enum err e = model_open(&m->model, &m->setup);
+    enum err e;
 
+    m->setup.taken_bytes = a->setup.platform->memory.arena.bytes - m->setup.ram.bytes;
+    e = model_open(&m->model, &m->setup);
     console_progress_end(a->setup.console);
     if (e != ERR_OK) {
         return app_fail(a, e, m->model.error_message);

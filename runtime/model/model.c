@@ -27,6 +27,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
 
     *r = (struct plan_request){ .image = &m->image,
                                 .arena_bytes = arena_left(&m->arena),
+                                .taken_bytes = setup->taken_bytes + model_bytes(m),
                                 .cache_bytes = cache_bytes(setup->workers),
                                 .limits = setup->limits,
                                 .rates = setup->rates };

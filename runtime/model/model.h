@@ -34,6 +34,7 @@ enum model_guesses { MODEL_NO_GUESSES, MODEL_GUESSES_IF_STREAMED, MODEL_GUESSES 
 
 struct model_setup {
     struct memory_range ram; /* the arena */
+    size_t taken_bytes;      /* memory in use outside the arena, for messages */
     const struct file *file; /* outlives the model; if an io_core can serve the file's device, a
                               * core may stop being a worker and serve the device */
     struct workers *workers; /* started */

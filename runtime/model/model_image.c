@@ -64,6 +64,18 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
     return ERR_OK;
 }
 
+/* Refuse a model whose header and tables, of this many bytes, do not fit into the arena. */
+static enum err refuse_tables(struct model *m, uint64_t bytes)
+{
+    char text[120];
+
+    format_text(text, sizeof text,
+                "its header and tables need %lu KiB, but only %lu KiB of memory are free: use a "
+                "smaller model",
+                (unsigned long)((bytes + 1023) / 1024), (unsigned long)(m->arena.bytes / 1024));
+    return model_refuse(m, ERR_NO_SPACE, text);
+}
+
 /* The header is at the arena's start, the tables directly after it. The size of their common
  * region is known only after the header is read, so the region is reserved twice, at the same
  * place. */
@@ -77,7 +89,7 @@ static enum err open_header(struct model *m, const struct model_setup *setup)
         return model_refuse(m, error, m->image.error_message);
     }
     if (arena_reserve(&m->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
-        return model_refuse(m, ERR_NO_SPACE, "");
+        return refuse_tables(m, INGOT_PAGE);
     }
     error = fetch(m, setup, 0, INGOT_PAGE, &at);
     if (error != ERR_OK) {
@@ -96,7 +108,7 @@ static enum err reserve_tables(struct model *m, uint64_t bytes)
     arena_reset(&m->arena);
     if (bytes + INGOT_PAGE > arena_left(&m->arena) ||
         arena_reserve(&m->arena, ARENA_META, (size_t)bytes + INGOT_PAGE) != ERR_OK) {
-        return model_refuse(m, ERR_NO_SPACE, "");
+        return refuse_tables(m, bytes + INGOT_PAGE);
     }
     if (file_memory(m->file, 0, INGOT_PAGE) == NULL) {
         (void)arena_take(&m->arena, ARENA_META, INGOT_PAGE);

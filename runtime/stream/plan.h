@@ -92,6 +92,7 @@ struct plan_work {
 struct plan_request {
     const struct image *image;
     size_t arena_bytes; /* memory for all regions */
+    size_t taken_bytes; /* memory in use before the plan, for messages */
     bool in_place;      /* the whole file is addressable */
     size_t cache_bytes; /* size of a core's second-level cache, or 0 */
     struct plan_limits limits;

@@ -94,6 +94,8 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 {
     unsigned long least = (unsigned long)((least_bytes(w) + KIB - 1) / KIB);
     unsigned long kv = r->limits.kv_card ? (unsigned long)(plan_page_up(l->kv) / KIB) : 0;
+    /* Memory comes in whole pages, so the sum of both numbers is a multiple of a page. */
+    uint64_t all = plan_page_up((uint64_t)least * KIB + l->rest + r->taken_bytes);
     char cure[CURE_BYTES];
 
     /* Without mem= there is more room, so mem= is the obstacle. */
@@ -105,9 +107,9 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
         plan_cure(cure, sizeof cure, plan, r, w, l);
     }
     format_text(plan->error_message, sizeof plan->error_message,
-                "the weights need at least %lu KiB, plus %lu KiB for context %u and work space, "
-                "but may take only %lu KiB: %s",
-                least, (unsigned long)((l->rest + KIB - 1) / KIB), (unsigned)plan->context,
+                "the weights need at least %lu KiB, plus %lu KiB for context %u, tables and work "
+                "space, but may take only %lu KiB: %s",
+                least, (unsigned long)(all / KIB) - least, (unsigned)plan->context,
                 (unsigned long)(l->limit / KIB), cure);
 }
 

@@ -4,6 +4,7 @@ status, and never crashes."""
 
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -92,12 +93,22 @@ rows = [
     ("an unknown command", ["dance"], 2, "dance"),
     ("too little memory", ["run", GOOD, *RUN, "--mem", "4K"], 1, "raise --mem"),
     ("too small an arena", ["run", GOOD, *RUN, "--ram", "64K"], 1, "KiB"),
+    ("no room for the header", ["run", GOOD, *RUN, "--ram", "4K"], 1, "its header and tables need"),
+    ("less than a page of memory", ["run", GOOD, *RUN, "--ram", "1"], 1, "--ram leaves no memory"),
     ("an ISA that is not here", ["run", GOOD, *RUN, "--isa", "sse9"], 1, "sse9"),
 ]
 for what, words, expected, word in rows:
     status, text = ingot(*words)
     tap.ok(not crashed(status, text) and status == expected and word in text,
            f"{what}: status {expected}, says '{word}'", f"status {status}: {text[-1000:]}")
+
+# The two numbers of a refusal add up to the smallest memory with which the model runs.
+for words in ([], ["--kv", "q8"], ["--grammar", "on"], ["--adapters", "100K"], ["--ctx", "64"]):
+    status, text = ingot("run", GOOD, *RUN, *words, "--ram", "500K")
+    named = sum(map(int, re.findall(r"(?:at least|plus) (\d+) KiB", text)))
+    enough, less = (ingot("run", GOOD, *RUN, *words, "--ram", f"{kib}K") for kib in (named, named - 4))
+    tap.ok(status == 1 and enough[0] == 0 and less[0] == 1 and "may take only" in less[1],
+           f"{' '.join(words) or 'no option'}: {named} KiB are enough, as named, and 4 KiB less are not", f"{text}\n{enough}\n{less}")
 
 # A value that is refused is not printed as a whole.
 for words in (["run", GOOD, *RUN, "--system", "\u00e9" * 3000], ["run", GOOD, "x" * 3000]):

@@ -151,6 +151,8 @@ static void test_system(void)
     m = reserve(0);
     OK(m.base == NULL && m.limit != NULL, "a system that promises nothing gives no memory");
     promised = UINT64_MAX;
+    m = reserve(100);
+    OK(m.base == NULL && m.limit == NULL, "less than a page is not called a limit of the system");
 }
 
 static size_t resident_pages(void *base, size_t pages)
