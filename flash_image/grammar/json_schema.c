@@ -185,6 +185,18 @@ static unsigned make_root(struct schema_maker *m)
     return some ? rule : GRAMMAR_NO_RULE;
 }
 
+/* Return true if a text of the JSON has the escape \u0000. cJSON would end the text there. */
+static bool has_nul(const char *json)
+{
+    for (const char *at = strchr(json, '\\'); at != NULL && at[1] != '\0';
+         at = strchr(at + 2, '\\')) {
+        if (strncmp(at, "\\u0000", 6) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static unsigned make_schema(struct schema_maker *m)
 {
     cJSON *root = cJSON_ParseWithOpts(m->schema->text, NULL, true);
@@ -192,6 +204,11 @@ static unsigned make_schema(struct schema_maker *m)
 
     if (root == NULL) {
         schema_fail(m, "the schema is not JSON");
+        return GRAMMAR_NO_RULE;
+    }
+    if (has_nul(m->schema->text)) {
+        schema_fail(m, "the schema has the character \\u0000, which no text may have");
+        cJSON_Delete(root);
         return GRAMMAR_NO_RULE;
     }
     m->root = root;
