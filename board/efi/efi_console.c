@@ -301,6 +301,9 @@ void efi_console_putc(char c)
  * place. */
 static void send_report(void)
 {
+    /* The other core could not draw its report. */
+    if (efi_console.sent < atomic_load(&efi_console.reported))
+        efi_console.covered = false;
     while (efi_console.sent < atomic_load(&efi_console.reported))
         serial_putc(efi_console.report[efi_console.sent++]);
     if (atomic_load(&efi_console.ends))

@@ -81,7 +81,7 @@ static void add_stop(cJSON *to, const struct api_job *j)
                             : reason == API_STOPPED ? "end_turn"
                             : reason == API_CUT     ? "max_tokens"
                                                     : "tool_use");
-    if (by_text && which != 0) {
+    if (by_text && which != 0 && which <= j->request.n_stops) {
         cJSON_AddStringToObject(to, "stop_sequence", j->request.stops[which - 1]);
     } else {
         cJSON_AddNullToObject(to, "stop_sequence");

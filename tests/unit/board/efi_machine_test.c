@@ -325,11 +325,16 @@ static void test_console_on_display(struct board_screen *screen)
     screen->flush(screen->pixels, screen->pitch);
     write_line("b");
     OK(fw.n_text == 1, "a console that has only the display does not write over the pixels");
+    core.number = 1;
+    efi_console_putc('!');
+    core.number = 0;
+    (void)efi_console_getc();
+    OK(fw.n_text == 2, "except with the report of another core, which cannot draw");
     fake_add(5, &efi_serial_guid, &port.protocol);
     fw.opens = -1;
     efi_console_open();
     write_line("c");
-    OK(fw.n_text == 2, "a console that may have a serial line keeps its text");
+    OK(fw.n_text == 3, "a console that may have a serial line keeps its text");
     fw.opens = 0;
     fake_remove(5);
 }

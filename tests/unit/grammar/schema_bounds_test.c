@@ -342,9 +342,20 @@ static void test_no_schema(void)
     free(notes);
 }
 
+/* cJSON ends a text at this character. */
+static void test_nul(void)
+{
+    OK(!compile_schema("{\"const\":\"a\\\\\\u0000b\"}") &&
+           strstr(compiled_error_message, "has the character \\u0000") != NULL,
+       "a schema with the character \\u0000 is refused: %s", compiled_error_message);
+    OK(compile_schema("{\"const\":\"a\\\\u0000b\"}") && matches("\"a\\\\u0000b\""),
+       "a backslash before u0000 is a character of the text: %s", compiled_error_message);
+}
+
 int main(void)
 {
     test_bounds();
+    test_nul();
     test_nothing_often();
     test_many_values();
     test_no_schema();

@@ -1,4 +1,4 @@
-/* Core 0 in place of boot/<isa>: it masks interrupts, takes them between two accesses to a register,
+/* A core in place of boot/<isa>: it masks interrupts, takes them between two accesses to a register,
  * and sleeps; it also is the board's clock. A core that never leaves its handler is stopped and
  * noted. */
 #ifndef INGOT_TESTS_UNIT_FAKE_CORE_H
@@ -24,6 +24,7 @@ static struct fake_core {
     unsigned naps;
     void (*asleep)(void); /* what happens while it sleeps; may be NULL */
     uint64_t now;
+    unsigned number; /* of the core that the test is on */
 } core;
 
 static inline bool core_is_interrupted(void)
@@ -91,7 +92,7 @@ void core_idle(void)
 
 unsigned core_number(void)
 {
-    return 0;
+    return core.number;
 }
 
 uint64_t core_hardware_id(void)
