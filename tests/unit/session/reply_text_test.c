@@ -139,6 +139,9 @@ static void test_stops(void)
     OK(stops_at("xabcd", "xa", 1), "a short stop string inside a longer one ends first");
     set_stops("aab", "ab", "b");
     OK(stops_at("xaab", "x", 2), "the longest of the stop strings that end together counts");
+    OK(reply.which == 0 && stops_at("xb", "x", 2) && reply.which == 2 && stops_at("xab", "x", 1) &&
+           reply.which == 1,
+       "the reply knows which stop string has come");
     set_stops("caf\xc3\xa9", NULL, NULL);
     OK(stops_at("un caf\xc3\xa9!", "un ", 1), "a character of several bytes is shown whole");
     begin(false);
