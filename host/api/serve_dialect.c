@@ -233,7 +233,7 @@ static void rename_error(struct serve_translation *t, const struct serve_dialect
     char field[API_PARAM_BYTES];
     const char *name = own_name(fields, t->e->param);
 
-    if (name != NULL && strcmp(name, t->e->param) != 0) {
+    if (name != NULL) { /* even the name `messages`: its entries are those of the input */
         memcpy(field, t->e->param, sizeof field);
         rename_field(t, field, name);
     }

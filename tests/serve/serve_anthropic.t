@@ -120,6 +120,7 @@ for name, body, words in (
         ("an image", {"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, image]}]}, "messages[0].content[1] has the type image"),
         ("an image in a result", {"messages": [*LIGHT, {"role": "assistant", "content": [call]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": [image]}]}]}, "messages[2]"),
         ("a result without its call", {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "y"}]}]}, "messages[0]"),
+        ("a result without its call, after a system prompt and a text", {"system": "y", "messages": [*USER, {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "tool_result", "tool_use_id": "x", "content": "y"}]}]}, "messages[1]: a tool's message"),
         ("a role that is none", {"system": "y", "messages": [*USER, {"role": "cat", "content": "x"}]}, "messages[1]"),
         ("no messages", {}, "messages has to be a list"),
         ("a text block without its text", {"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0]: a block of the type text has to have a text"),
