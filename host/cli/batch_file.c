@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/host/host_board.h"
 #include "runtime/wire/json_settings.h"
 
 /* Fields that a request may have. */
@@ -78,6 +79,9 @@ static bool set_options(struct batch_request *q, struct json_request *r,
     q->n_stops = o.reply.n_stops;
     memcpy(q->stops, o.reply.stop, sizeof q->stops);
     q->sampler = o.sampler;
+    if (!options_given(&o, OPTION_SEED)) {
+        q->sampler.seed = board.ticks();
+    }
     return true;
 }
 

@@ -147,7 +147,7 @@ static void set_one(struct app *a, const char *name, const char *value)
     }
     a->chat.sampler.params = o->sampler;
     if (strcmp(name, "seed") == 0) {
-        sampler_init(&a->chat.sampler, &o->sampler);
+        chat_restart_sampler(&a->chat);
     }
     show_all(a);
 }

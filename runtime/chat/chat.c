@@ -77,6 +77,17 @@ void chat_close(struct chat *c)
     chat_clear(c);
 }
 
+void chat_restart_sampler(struct chat *c)
+{
+    struct options *o = c->options;
+
+    if (!options_given(o, OPTION_SEED)) {
+        o->sampler.seed = platform_ticks(&c->console->platform->clock);
+    }
+    c->sampler.params.seed = o->sampler.seed;
+    sampler_init(&c->sampler, &c->sampler.params);
+}
+
 bool chat_is_command(const char *line, size_t bytes)
 {
     return bytes > 1 && line[0] == '/' && line[1] >= 'a' && line[1] <= 'z';

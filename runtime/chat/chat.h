@@ -119,6 +119,10 @@ enum err chat_reply_ids(struct chat *c, const char *ids);
 /* Print the error that no model is loaded. */
 void chat_say_no_model(struct console *c);
 
+/* Restart the sampler with its settings and the options' seed or, if there is none, with a new seed
+ * from the clock, which the options then have. */
+void chat_restart_sampler(struct chat *c);
+
 /* Forget the conversation, if there is one. */
 void chat_clear(struct chat *c);
 

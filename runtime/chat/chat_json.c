@@ -126,7 +126,7 @@ static void begin(struct chat *c, const struct json_request *r)
     c->sampler.params.biases = c->program.biases.list;
     c->sampler.params.n_biases = c->program.biases.n;
     if (r->values[JSON_FIELD_SEED] != NULL) {
-        sampler_init(&c->sampler, &c->sampler.params);
+        chat_restart_sampler(c);
     }
     if (r->values[JSON_FIELD_SYSTEM] != NULL) {
         c->program.messages.changed_system = false;

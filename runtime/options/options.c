@@ -162,10 +162,13 @@ static bool is_any_seed(const struct rule *rule, const char *value)
 
 static enum err set_u64(struct options *o, const struct rule *rule, const char *value)
 {
-    uint64_t n = 0;
+    uint64_t n;
 
-    if (!is_any_seed(rule, value) && (!options_read_u64(value, rule->kind == KIND_SIZE, &n) ||
-                                      (rule->kind == KIND_SIZE && n == 0))) {
+    if (is_any_seed(rule, value)) {
+        return ERR_OK; /* the clock's, which may have been chosen already, stays */
+    }
+    if (!options_read_u64(value, rule->kind == KIND_SIZE, &n) ||
+        (rule->kind == KIND_SIZE && n == 0)) {
         return ERR_BAD_ARGUMENT;
     }
     memcpy((char *)o + rule->field, &n, sizeof n);

@@ -106,6 +106,21 @@ said = host("--temp", "0", "--learn", "on", "--pins", "light:3", "--system", "Yo
             lines=["/teach what is it = a cat", "Good morning.", talk[0], "/teach what is it = a cat", "/retry", "/branches"])
 tap.ok(re.search(r"main\s+2 turns,", said), "the last turn is answered again after a lesson", said)
 
+# Replies at a temperature of 5, whose seed is that of the preset, or -1, which is another one each time.
+HOT = "temp=5 top_k=0 top_p=1 min_p=0 n=12"
+preset("seven", HOT + " seed=7")
+preset("any", HOT + " seed=-1")
+said = host(lines=["/preset seven", "Hello", "/preset seven", "Hello"]).split("(a new conversation, as seven has it)\n")
+tap.ok(len(said) == 3 and said[1].strip() == said[2].strip() != "", "a preset's seed begins the random numbers again", said)
+said = {host("-p", "Hello", "--preset", "any") for _ in range(2)}
+tap.ok(len(said) == 2, "a preset's seed=-1 is another seed at each start", said)
+said = {host(lines=["/preset any", "/set seed -1", "Hello"]).strip().splitlines()[-1] for _ in range(2)}
+tap.ok(len(said) == 2, "/set seed -1 is another seed each time", said)
+ASKS = {"prompt": "Hello", "temp": 5, "top_k": 0, "top_p": 1, "min_p": 0, "n": 12, "seed": -1, "reset": True}
+said = host("--json", lines=[json.dumps({"id": i, **ASKS}) for i in range(2)])
+texts = {"".join(e["text"] for e in map(json.loads, said.splitlines()) if e["event"] == "token" and e["id"] == i) for i in range(2)}
+tap.ok(len(texts) == 2, "a request's seed of -1 is another seed each time", said)
+
 # The file of a prefix was truncated while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")

@@ -58,6 +58,10 @@ status, rows, text = batch("words", [{"prompt": PROMPTS[1], "stop": "the", "n": 
 tap.ok(status == 0 and [r["text"].strip() for r in rows[:2]] == [t.strip() for t in texts] and "the" not in rows[0]["text"] and
        rows[0]["end"] == "stop" and rows[2]["text"].startswith(rows[0]["text"]) and rows[2]["end"] != "stop",
        "a stop string and a system prompt apply to their requests", f"{text} {texts}")
+hot = {"prompt": "Hello", "n": 12, "temp": 5, "top_k": 0, "top_p": 1, "min_p": 0}
+status, rows, text = batch("seeds", [hot, hot, {**hot, "seed": -1}, {**hot, "seed": 0}, {**hot, "seed": 0}])
+texts = [r["text"] for r in rows]
+tap.ok(status == 0 and len(set(texts[:4])) == 4 and texts[3] == texts[4], "without a seed, and with -1, each reply has a seed of its own", text)
 STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
 if os.path.exists(STORIES):  # a template after which the model's turn begins within its thoughts
     raw = open(STORIES, "rb").read()

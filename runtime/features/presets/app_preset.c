@@ -104,6 +104,7 @@ static enum err use_preset(struct app *a, const char *name, const struct options
     _Alignas(16) char text[PRESET_BYTES];
     struct option_set given;
     enum err e = read(a, name, text);
+    bool seeded;
 
     if (e != ERR_OK) {
         return e;
@@ -117,6 +118,7 @@ static enum err use_preset(struct app *a, const char *name, const struct options
     if (!options_given(o, OPTION_STOP)) {
         o->reply.n_stops = before->reply.n_stops;
     }
+    seeded = options_given(o, OPTION_SEED);
     option_set_add(&o->given, &given);
     a->error_message = NULL; /* the error was printed already */
     if (e == ERR_OK) {
@@ -127,6 +129,9 @@ static enum err use_preset(struct app *a, const char *name, const struct options
         return e;
     }
     a->chat.sampler.params = o->sampler;
+    if (seeded) {
+        chat_restart_sampler(&a->chat);
+    }
     chat_clear(&a->chat);
     return ERR_OK;
 }
