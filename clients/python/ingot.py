@@ -176,6 +176,12 @@ def _open_command(words):
     return _Descriptor(child.stdout.fileno(), child.stdin.fileno(), close)
 
 
+def _mark(line):
+    """Return the id of a request's line, which may end with a checksum, as the field of its events."""
+    found = json.JSONDecoder().raw_decode(line.decode())[0] if line.startswith(b"{") else {}
+    return {"id": found["id"]} if "id" in found else {}
+
+
 class _Network:
     """A line to a board on the network: it sends each written line to the board's /line by POST, and reads the events of the answer."""
 
@@ -184,7 +190,7 @@ class _Network:
         if not host or not port.isdecimal():
             raise IngotError("value", f"{url}: the form is http://HOST or http://HOST:PORT")
         self.host, self.port, self.token = host.strip("[]"), int(port), os.environ.get("INGOT_TOKEN")
-        self.lines, self.answer, self.http, self.out = [], None, None, b""
+        self.lines, self.answer, self.http, self.out, self.last = [], None, None, b"", b""
 
     def _post(self, line):
         """Send a request and read the events of the answer as they arrive. If the board is busy, ask again."""
@@ -211,7 +217,7 @@ class _Network:
             text = f"status {status}: this is not a board with a network"
         if status in (401, 403, 404) or not line.startswith(b"{"):
             raise IngotError("token" if status in (401, 403) else "gone", text + (": set INGOT_TOKEN" if status == 401 else ""))
-        mark = {"id": json.loads(line).get("id")}
+        mark = _mark(line)
         for event in ({"event": "error", **mark, "name": "failed", "text": text}, {"event": "done", **mark, "reason": "error"}):
             self.out += json.dumps(event).encode() + b"\n"
 
@@ -244,9 +250,12 @@ class _Network:
         if data == CTRL_C:
             self._end()
             self.lines.clear()
-            self.out = b'{"event":"done","reason":"stopped"}\n'
+            self.out = json.dumps({"event": "done", **_mark(self.last), "reason": "stopped"}).encode() + b"\n"
             return
-        self.lines += [line for line in data.split(b"\n") if line]
+        for line in data.split(b"\n"):
+            if line:
+                self.lines.append(line)
+                self.last = line
 
     def close(self):
         self._end()
@@ -272,7 +281,7 @@ class Ingot:
         self._bytes, self._id, self._heard = b"", 0, time.monotonic()
         self._checks, self._next, self._gap = False, 1, False  # number of the next event; whether this event is known to be lost
         self._told = False  # the board was in chat mode, and was switched to JSON
-        self._stops = False  # a Ctrl-C was sent that `ready` answers if nothing runs
+        self._stopped = -1  # number of the request after which a Ctrl-C was last sent; `ready` answers each one that stops nothing
         self._asked = 0.0  # when lost events were requested
         self._line = _open(line, baud)
         try:
@@ -342,7 +351,6 @@ class Ingot:
             self._gap = False
         if event["event"] == "ready":
             self.ready = event
-        self._stops = self._stops and event.get("reason") != "stopped"
         if self.on_event:
             self.on_event(event)
         return event
@@ -420,8 +428,7 @@ class Ingot:
             if "hello" in request and "id" not in event:
                 continue  # answers to enquiries
             if event["event"] == "ready" and "id" not in event:
-                if self._stops and not begun:
-                    self._stops = False
+                if not begun and self._id <= self._stopped + 1:
                     continue
                 raise IngotError("gone", "the board restarted during the reply")
             if event.get("id", None if self._checks else self._id) != self._id:
@@ -529,7 +536,10 @@ class Ingot:
 
     def stop(self):
         """Stop the running reply, from another thread or in the middle of stream()."""
-        self._stops = True
+        if self._checks:  # a Ctrl-C would end the checksums if nothing runs
+            self._put({"id": f"stop {self._id}", "cancel": True})
+            return
+        self._stopped = self._id
         self._line.write(CTRL_C)
 
 

@@ -3,6 +3,8 @@
 `ingot run`. It also tests streams, whole conversations, settings, commands, errors by name, abandoned replies, and boards that disappear."""
 
 import atexit
+import http.server
+import json
 import os
 import pty
 import select
@@ -83,12 +85,28 @@ def check(board, where):
     board.stop()
     after = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True)
     tap.ok(after == r, f"{where}: a stop after the end of a reply does no harm to the next", after)
+    left = board.stream(STORY, temp=1, n=400, reset=True)
+    next(left)
+    board.stop()
+    time.sleep(0.5)
+    left.close()
+    _, after = named("", board.ask, "What is 7 plus 8?", temp=0, n=0, reset=True)
+    tap.ok(after == r, f"{where}: nor do two stops", after)
     strange = board.ask("\x7f\x13\x11\x03 \u00e9\u202e", n=4, reset=True)
     tap.ok(strange.reason in ("limit", "end"), f"{where}: control characters in a text stay text", strange.figures)
 
 
 with Ingot([HOST, "chat", DEMO, "--json", "-q"]) as b:
     check(b, "this computer")
+with Ingot([HOST, "chat", DEMO, "--json", "-q"], check=True, silence=30) as b:
+    r = b.ask("What is 7 plus 8?", temp=0)
+    b.stop()
+    _, after = named("", b.ask, "What is 7 plus 8?", temp=0, reset=True)
+    tap.ok(after == r, "a stop after the end of a reply does not end the checksums", after)
+    left = b.stream(STORY, temp=0, n=0, reset=True)
+    next(left)
+    b.stop()
+    tap.ok(named("", list, left)[1] and b.ask("What is 7 plus 8?", temp=0, reset=True) == r, "a reply with checksums is stopped")
 try:
     b = None
     Ingot([HOST, "chat", DEMO, "--json", "-q"]).ask("x", colour="red")
@@ -275,6 +293,30 @@ def holding(name):
 line, got = holding("holds")
 with Ingot(line) as b:
     tap.ok(b.ask("x" * 1000) == "Once" and got[0] == b"", "nothing is written while a board holds the line with XOFF", got)
+
+
+class Web(http.server.BaseHTTPRequestHandler):
+    """A board on a network whose replies repeat the prompt."""
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])).partition(b"\n")[0].lstrip(b"\5") or b"{}")
+        self.send_response(200)
+        self.end_headers()
+        events = [{"event": "token", "text": request["prompt"]}] if "prompt" in request else []
+        for event in ({"event": "ready"},) if not request else (*events, {"event": "done", "reason": "end"}):
+            self.wfile.write(json.dumps({**event, **({"id": request["id"]} if request else {})}).encode() + b"\n")
+
+    def log_message(self, *_):
+        pass
+
+
+web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
+threading.Thread(target=web.serve_forever, daemon=True).start()
+with Ingot(f"http://127.0.0.1:{web.server_port}") as b:
+    b.ask("one")
+    b.stop()
+    tap.ok(b.ask("two") == "two", "a stop after the end of a reply of a board on the network does no harm to the next")
+web.shutdown()
 for line, says in (("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
                    ("/dev/null", "not a serial device")):
     done = subprocess.run([CLIENT, line, "x"], capture_output=True, text=True, timeout=100)
