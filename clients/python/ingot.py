@@ -150,15 +150,22 @@ def _open_termios(path, baud):
     return _Descriptor(fd, fd, lambda: os.close(fd))
 
 
+def _is_port(text):
+    return text.isdecimal() and 0 < int(text) < 65536
+
+
 def _open_socket(name):
     if name.startswith("unix:"):
         s = socket.socket(socket.AF_UNIX)
         s.connect(name[5:])
     else:
         host, _, port = name[4:].rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not _is_port(port):
             raise IngotError("value", f"{name}: the form is tcp:HOST:PORT")
-        s = socket.create_connection((host.strip("[]"), int(port)))
+        try:
+            s = socket.create_connection((host.strip("[]"), int(port)))
+        except UnicodeError as error:
+            raise IngotError("value", f"{name}: there cannot be such a host") from error
     return _Descriptor(s.fileno(), s.fileno(), s.close)
 
 
@@ -187,7 +194,7 @@ class _Network:
 
     def __init__(self, url):
         host, _, port = url[7:].rstrip("/").rpartition(":") if url.count(":") > 1 and not url.rstrip("/").endswith("]") else (url[7:].rstrip("/"), "", "80")
-        if not host or not port.isdecimal():
+        if not host or not _is_port(port):
             raise IngotError("value", f"{url}: the form is http://HOST or http://HOST:PORT")
         self.host, self.port, self.token = host.strip("[]"), int(port), os.environ.get("INGOT_TOKEN")
         self.lines, self.answer, self.http, self.out, self.last = [], None, None, b"", b""
@@ -198,7 +205,7 @@ class _Network:
         try:
             self.http.request("POST", "/line", line, {"Authorization": "Bearer " + self.token} if self.token else {})
             self.answer = self.http.getresponse()
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, UnicodeError, http.client.HTTPException) as error:  # UnicodeError: there cannot be such a host
             self._end()
             raise IngotError("gone", f"the board on the network does not answer: {error}") from error
         if self.answer.status in (429, 503):

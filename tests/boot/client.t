@@ -317,7 +317,8 @@ with Ingot(f"http://127.0.0.1:{web.server_port}") as b:
     b.stop()
     tap.ok(b.ask("two") == "two", "a stop after the end of a reply of a board on the network does no harm to the next")
 web.shutdown()
-for line, says in (("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
+for line, says in (("tcp:127.0.0.1:70000", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:70000", "http://HOST:PORT"), ("tcp:a..b:1", "cannot be such a host"),
+                   ("http://a..b", "does not answer"), ("tcp:127.0.0.1", "the form is tcp:HOST:PORT"), ("tcp:127.0.0.1:x", "the form is tcp:HOST:PORT"), ("http://127.0.0.1:x", "http://HOST:PORT"),
                    ("/dev/null", "not a serial device")):
     done = subprocess.run([CLIENT, line, "x"], capture_output=True, text=True, timeout=100)
     tap.ok(done.returncode == 1 and done.stderr.startswith("ingot.py: ") and (says in done.stderr or "serial" in sys.modules), f"{line} gives an error", done)
