@@ -81,6 +81,11 @@ struct app_files {
     /* Find the file of kept prompts (runtime/saved/kept.h). NULL if prompts cannot be kept. */
     enum err (*find_kept)(void *context, const struct file **file);
 
+    /* Check that a file of find_log or find_kept is still where it was found. Otherwise the card was
+     * changed on a computer, and writing the file would damage another one: error_message() says
+     * so. NULL if files cannot move. */
+    enum err (*check_place)(void *context, const struct file *file);
+
     /* Reserve room for a file (bytes) at a path such as models/NAME.ingot, and publish it once
      * it is written (storage_new.h). NULL if files cannot be made. */
     enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);

@@ -116,6 +116,13 @@ static enum err find_kept(void *context, const struct file **file)
     return storage_find_kept(&s->storage, &s->kept);
 }
 
+static enum err check_place(void *context, const struct file *file)
+{
+    struct app_storage *s = context;
+
+    return storage_check_place(&s->storage, file);
+}
+
 static enum err find_adapter(void *context, const char *name, const struct file **file)
 {
     struct app_storage *s = context;
@@ -249,6 +256,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .find_use = find_use,
                                    .find_log = find_log,
                                    .find_kept = find_kept,
+                                   .check_place = check_place,
                                    .new_file = new_file,
                                    .publish_file = publish_file };
     for (int i = 0; i < APP_STORAGE_FILES; i++) {

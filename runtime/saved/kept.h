@@ -97,6 +97,12 @@ uint32_t kept_take(struct kept *k, struct session *s);
  * prompt, which is also written to the file. */
 void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt);
 
+/* Return true if a block waits for kept_write. */
+bool kept_waits(const struct kept *k);
+
+/* Stop using the file. why: a sentence for k->error_message. */
+void kept_leave_file(struct kept *k, const char *why);
+
 /* Call when there is time: writes a block to the file, or returns false if none waits. */
 bool kept_write(struct kept *k);
 

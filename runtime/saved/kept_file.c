@@ -346,6 +346,18 @@ static void write_block(struct kept *k, uint32_t from, uint32_t to)
     }
 }
 
+bool kept_waits(const struct kept *k)
+{
+    return k->n_card != 0 && next_missing(k) != KEPT_NONE;
+}
+
+void kept_leave_file(struct kept *k, const char *why)
+{
+    k->n_card = 0;
+    format_text(k->error_message, sizeof k->error_message, "prompts are kept only in memory: %s",
+                why);
+}
+
 bool kept_write(struct kept *k)
 {
     uint32_t from = k->n_card != 0 ? next_missing(k) : KEPT_NONE, to;

@@ -133,6 +133,11 @@ enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
 enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct file_table *table,
                              struct file *out);
 
+/* Check that a file that was found before is still in the same place. A card may be pulled out of a
+ * running board, changed on a computer and put back. ERR_NOT_FOUND: the file is elsewhere or gone.
+ * Errors of the card. s->error_message is set. */
+enum err storage_check_place(struct storage *s, const struct file *f);
+
 /* Do as storage_find_save, for models/NAME.use, the expert use of models/NAME.ingot
  * (runtime/stream/expert_use.h). `model` is the model's file name. ERR_TOO_FRAGMENTED: the file is
  * in many pieces. */

@@ -335,6 +335,31 @@ enum err storage_find_kept(struct storage *s, struct file *out)
     return e;
 }
 
+enum err storage_check_place(struct storage *s, const struct file *f)
+{
+    struct file_timeout t = storage_timeout(s);
+    struct file now;
+    enum err e = fat32_mount(&s->fs, f->device, &t);
+
+    if (e == ERR_OK) {
+        e = fat32_find(&s->fs, f->name, &s->entry);
+    }
+    if (e == ERR_OK) {
+        e = fat32_open_file(&s->fs, &s->entry, NULL, &now);
+    }
+    if (e == ERR_OK && now.bytes == f->bytes && now.n_extents == f->n_extents &&
+        memcmp(now.few, file_extents(f), now.n_extents * sizeof now.few[0]) == 0) {
+        return ERR_OK;
+    }
+    if (e == ERR_OK || e == ERR_NOT_FOUND || e == ERR_TOO_FRAGMENTED) {
+        return storage_fail(s, ERR_NOT_FOUND,
+                            "%s is no longer where it was: the card was changed on a computer, and "
+                            "nothing is written there until the board starts again",
+                            f->name);
+    }
+    return storage_card_error_message(s, f->device, e);
+}
+
 /* A text that names the conversations for which a card has files. */
 struct saves {
     char names[128]; /* the names, each followed by a comma */

@@ -11,6 +11,7 @@
 
 struct kept_state {
     struct kept kept;
+    const struct app_files *files; /* where kept.file was found */
     struct session_watch watch;
     size_t bytes;      /* bytes of memory for blocks, or 0 if prompts are not kept */
     uint32_t n_prompt; /* tokens up to the end of the turn's prompt, before the reply */
@@ -92,6 +93,7 @@ static void open_kept(void *state, struct app *a)
     setup.memory = (struct memory_range){ arena_take(&session->model->arena, ARENA_LEARN, s->bytes),
                                           s->bytes };
     setup.file = find_file(a);
+    s->files = a->setup.files;
     s->said = false;
     if (kept_open(&s->kept, &setup, session)) {
         s->watch = (struct session_watch){ kept_step(&s->kept), keep_pass, s };
@@ -122,6 +124,16 @@ static void take(void *state, struct feature_turn *t)
     say_error_message(s, t->chat->console);
 }
 
+/* Leave the file if the card was changed on a computer. */
+static void check_place(struct kept_state *s)
+{
+    const struct app_files *files = s->files;
+
+    if (files->check_place != NULL && files->check_place(files->context, s->kept.file) != ERR_OK) {
+        kept_leave_file(&s->kept, files->error_message(files->context));
+    }
+}
+
 /* After the reply, keep the reply in memory, too, and write the prompt to the card. The next prompt
  * waits until this is done. */
 static void write(void *state, struct feature_turn *t, const char *reason)
@@ -131,6 +143,9 @@ static void write(void *state, struct feature_turn *t, const char *reason)
     (void)reason;
     (void)session_block_ready(t->chat->session);
     kept_follow(&s->kept, t->chat->session, 0);
+    if (kept_waits(&s->kept)) {
+        check_place(s);
+    }
     while (kept_write(&s->kept)) {
     }
     say_error_message(s, t->chat->console);

@@ -20,6 +20,7 @@ static const char *open_log(struct turn_log_state *l, struct app *a)
     if (turn_log_open(&l->log, file) != ERR_OK) {
         return l->log.error_message;
     }
+    l->files = files;
     l->is_open = true;
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* Write turns to the log. If a line cannot be written, an error is printed and the log ends. */
 #include "runtime/features/turn_log/chat_log.h"
 
+#include "runtime/app/app_files.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/adapters/app_adapters.h"
 
@@ -46,6 +47,26 @@ static void show(void *state, struct feature_turn *t, struct feature_text *to)
     *to = (struct feature_text){ write_text, l };
 }
 
+static void give_up(struct turn_log_state *l, struct chat *c, const char *why)
+{
+    l->log.begun = false;
+    console_printf(c->console, "error: turns are no longer logged: %s\n", why);
+    features_switch(c->features, FEATURE_turn_log, false);
+}
+
+/* Return true if the log may be written. Call this before every write. */
+static bool is_in_place(struct turn_log_state *l, struct chat *c)
+{
+    const struct app_files *files = l->files;
+
+    if (files->check_place == NULL ||
+        files->check_place(files->context, l->log.ring.file) == ERR_OK) {
+        return true;
+    }
+    give_up(l, c, files->error_message(files->context));
+    return false;
+}
+
 /* Write the facts known after the reply. */
 static void end(void *state, struct feature_turn *t, const char *reason)
 {
@@ -55,7 +76,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
     uint32_t own = t->own;
     struct turn_log_end e = { .end = reason, .end_id = INGOT_NO_TOKEN };
 
-    if (!l->log.begun) {
+    if (!l->log.begun || !is_in_place(l, c)) {
         return;
     }
     if (c->turns.n != 0) { /* the turn may have moved, because earlier turns were dropped */
@@ -69,8 +90,7 @@ static void end(void *state, struct feature_turn *t, const char *reason)
         e.end_id = c->template->stops[0];
     }
     if (turn_log_end(&l->log, &e) != ERR_OK) {
-        console_printf(c->console, "error: turns are no longer logged: %s\n", l->log.error_message);
-        features_switch(c->features, FEATURE_turn_log, false);
+        give_up(l, c, l->log.error_message);
         return;
     }
     l->logged = l->log.last_turn;
@@ -95,6 +115,9 @@ static const char *rate(void *state, struct chat *c, enum feature_rating rating)
     struct turn_log_state *l = state;
     const char *word = rating == FEATURE_GOOD ? "good" : "bad";
 
+    if (last_logged(l, c) == 0 || !is_in_place(l, c)) {
+        return NULL;
+    }
     return turn_log_rate(&l->log, last_logged(l, c), word) == ERR_OK ? "in the log" : NULL;
 }
 
@@ -102,7 +125,7 @@ static void undo(void *state, struct chat *c)
 {
     struct turn_log_state *l = state;
 
-    for (unsigned i = chat_question(c); i < c->turns.n; i++) {
+    for (unsigned i = chat_question(c); i < c->turns.n && is_in_place(l, c); i++) {
         (void)turn_log_rate(&l->log, c->turns.logged[i], "undone");
     }
 }

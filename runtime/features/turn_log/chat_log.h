@@ -8,6 +8,7 @@
 /* The log. It is opened when the first model is loaded, and stays open for later models. */
 struct turn_log_state {
     struct turn_log log;
+    const struct app_files *files; /* where the log was found */
     bool is_open;
     uint64_t logged;           /* number of the latest reply's record, or 0 */
     struct feature_turn *turn; /* the turn whose text is being logged */

@@ -284,6 +284,23 @@ static void test_advised_names(void)
        "more names than the advice has room for are cut: %s", storage.error_message);
 }
 
+/* The card is changed on a computer while the file is open. */
+static void check_places(void)
+{
+    OK(storage_check_place(&storage, &file) == ERR_OK, "a file that did not move is in its place");
+    table.extents[0].sector++;
+    OK(storage_check_place(&storage, &file) == ERR_NOT_FOUND &&
+           says("saves/chat.sav is no longer where it was", "the board starts again"),
+       "a file in other clusters is not: %s", storage.error_message);
+    table.extents[0].sector--;
+    file.bytes--;
+    OK(storage_check_place(&storage, &file) == ERR_NOT_FOUND, "nor is one of another size");
+    file.bytes++;
+    file_set_name(&file, "saves/gone.sav");
+    OK(storage_check_place(&storage, &file) == ERR_NOT_FOUND && says("saves/gone.sav is no", ""),
+       "nor is one that is gone");
+}
+
 static void test_saves(void)
 {
     start_over();
@@ -296,6 +313,7 @@ static void test_saves(void)
     OK(find_save("chat", 1000) == ERR_OK && file_is(300, 1024) &&
            strcmp(file.name, "saves/chat.sav") == 0,
        "saves/chat.sav is found");
+    check_places();
     OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
            says("no saves/trip.sav", "`make card BOARD=made up SAVE=5 NAMES=chat,trip`"),
        "a save of another name is reported: %s", storage.error_message);
