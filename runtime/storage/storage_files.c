@@ -114,7 +114,7 @@ bool storage_is_plain_name(const char *name)
         bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                       (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
 
-        if (!letter || c - name > 40) {
+        if (!letter || c - name >= 40) {
             return false;
         }
     }

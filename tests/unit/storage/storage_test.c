@@ -334,6 +334,11 @@ static void test_saves(void)
     }
     OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""),
        "a name of a save with other characters is refused: %s", storage.error_message);
+#define LETTERS "0123456789012345678901234567890123456789"
+    OK(find_save(LETTERS, 0) == ERR_NOT_FOUND && find_save(LETTERS "0", 0) == ERR_BAD_ARGUMENT &&
+           says("up to 40", ""),
+       "a name of 40 letters is taken, one of 41 is refused: %s", storage.error_message);
+#undef LETTERS
 }
 
 /* ---- memory that DMA does not reach ---- */
