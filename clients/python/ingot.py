@@ -24,6 +24,7 @@ import select
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 __all__ = ["Ingot", "IngotError", "Reply"]
@@ -77,11 +78,13 @@ class _Descriptor:
     def __init__(self, reads, writes, close):
         self.reads, self.writes, self._close = reads, writes, close
         self.paused, self._early = False, b""
+        self._reads = threading.Lock()
 
     def read(self, seconds):
         """Read some bytes; b"" if none arrive. Raises IngotError if the line is gone."""
-        data, self._early = self._early, b""
-        return data or self._receive(seconds)
+        with self._reads:
+            data, self._early = self._early, b""
+            return data or self._receive(seconds)
 
     def _receive(self, seconds):
         if not select.select([self.reads], [], [], seconds)[0]:
@@ -98,17 +101,22 @@ class _Descriptor:
         return bytes(b for b in data if b not in (XON, XOFF))
 
     def write(self, data):
-        """Write a line while the other end accepts it, and keep what arrives in the meantime. A Ctrl-C, which another thread may write, does not
-        wait. Raises IngotError if the line is gone, or is held with XOFF for too long."""
+        """Write a line while the other end accepts it, and keep what arrives in the meantime, unless another thread reads. A Ctrl-C does not wait.
+        Raises IngotError if the line is gone, or is held with XOFF for too long."""
         late = time.monotonic() + HELD_SECONDS
         try:
             while data:
-                if data != CTRL_C:
-                    self._early += self._receive(0.1 if self.paused else 0)
+                if data != CTRL_C and self._reads.acquire(blocking=False):
+                    try:
+                        self._early += self._receive(0.1 if self.paused else 0)
+                    finally:
+                        self._reads.release()
                 if data == CTRL_C or not self.paused:
                     data = data[os.write(self.writes, data[:256]):]
                 elif time.monotonic() > late:
                     raise IngotError("gone", "the board accepts no more data: it may hang, or hold the line with XOFF")
+                else:
+                    time.sleep(0.01)
         except OSError as error:
             raise IngotError("gone", f"the other end closed the line: {error.strerror}") from error
 
