@@ -98,15 +98,18 @@ def check(board, where):
 
 with Ingot([HOST, "chat", DEMO, "--json", "-q"]) as b:
     check(b, "this computer")
-with Ingot([HOST, "chat", DEMO, "--json", "-q"], check=True, silence=30) as b:
+with Ingot([HOST, "chat", DEMO, "--json", "-q", "--isa", "ref"], check=True, silence=30) as b:  # slow, so that a reply can be stopped
     r = b.ask("What is 7 plus 8?", temp=0)
     b.stop()
     _, after = named("", b.ask, "What is 7 plus 8?", temp=0, reset=True)
     tap.ok(after == r, "a stop after the end of a reply does not end the checksums", after)
-    left = b.stream(STORY, temp=0, n=0, reset=True)
+    reasons = []
+    b.on_event = lambda event: reasons.append(event.get("reason"))
+    left = b.stream(STORY, temp=9, n=0, logit_bias=[[0, False], [2, False]], reset=True)
     next(left)
     b.stop()
-    tap.ok(named("", list, left)[1] and b.ask("What is 7 plus 8?", temp=0, reset=True) == r, "a reply with checksums is stopped")
+    _, got = named("", list, left)
+    tap.ok("stopped" in reasons and b.ask("What is 7 plus 8?", temp=0, reset=True) == r, "a reply with checksums is stopped", (reasons, got))
 try:
     b = None
     Ingot([HOST, "chat", DEMO, "--json", "-q"]).ask("x", colour="red")
