@@ -181,7 +181,8 @@ $(B)/card.words: FORCE
 	$(call write_if_changed,printf '%s\n' $(CARD_WORDS))
 
 # `make run` hands CMDLINE= to the program itself. So other words do not make a new card, which would lack the conversations that
-# were saved on the old one. EFI firmware reads the words from the card.
+# were saved on the old one. EFI firmware reads the words from the card. card.words has the words of the present card, also of one
+# that `make run` made for another reason.
 CARD_NEEDS_WORDS = $(if $(EFI),yes,$(if $(filter run debug gdb recording %/run-parts,$(MAKECMDGOALS)),,yes))
 
 # The first card does not need the program `ingot`: first_card writes the same bytes for a card that has only an
@@ -202,6 +203,7 @@ $(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h flash_image/out
 	$(Q)$(HOST_CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) -O1 -Wno-format-truncation -ffunction-sections -Wl,--gc-sections $(FIRST_CARD_SRC) -o $@
 
 $(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_NEEDS_WORDS),$(B)/card.words) $(if $(CARD_IMAGE),$(B)/ingot.bin)
+	$(Q)printf '%s\n' $(CARD_WORDS) > $(B)/card.words
 	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(or $(SAVE),$(FIRST_SAVE)) $(CARD_WORDS) $(CARD_SIZE))
 
 card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, zip or payload, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, KEPT=MiB for kept=SIZE, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models

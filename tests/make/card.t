@@ -183,6 +183,9 @@ with alone_with(WITH_IMAGE):
         card(WITH_IMAGE, f"CMDLINE={words}", lambda f, w=words:
              f.get("cmdline.txt", b"").decode().strip() == w, MODEL=one, FIRMWARE="",
              CMDLINE=words)
+    make("run", "BOARD=" + WITH_IMAGE, "MODEL=" + other, "CMDLINE=temp=0.9", "QEMU=echo", timeout=600)
+    card(WITH_IMAGE, "CMDLINE= after make run made the card with others", lambda f, w=words:
+         f.get("cmdline.txt", b"").decode().strip() == w, MODEL=other, FIRMWARE="", CMDLINE=words)
     card(WITH_IMAGE, "FIRMWARE=, a folder with a space", lambda f:
          f.get("start.elf") == b"first start.elf" and "unasked.bin" not in f, MODEL=one,
          FIRMWARE=firmware)
