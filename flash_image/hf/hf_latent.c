@@ -48,11 +48,11 @@ void hf_latent_read(struct hf_json *j, struct hf_config *c)
 
 /* Read how many groups of experts there are, and how many of the best ones are used. Softmax rates
  * a group by its best expert, sigmoid by its best two. */
-static void read_groups(struct hf_json *j, const char *method)
+static void read_groups(struct hf_json *j, const char *method, bool third)
 {
     struct source_params *p = &j->s->params;
     bool sigmoid = p->experts.router == INGOT_ROUTER_SIGMOID;
-    uint32_t groups = hf_json_u32(j, "n_group", 1);
+    uint32_t groups = hf_json_u32(j, "n_group", third ? 8 : 1);
 
     if (method == NULL) {
         method = sigmoid ? "noaux_tc" : "greedy";
@@ -67,13 +67,14 @@ static void read_groups(struct hf_json *j, const char *method)
     }
     if (groups > 1) {
         p->experts.groups = groups;
-        p->experts.groups_used = hf_json_u32(j, "topk_group", HF_NEEDED);
+        p->experts.groups_used = hf_json_u32(j, "topk_group", third ? 4 : HF_NEEDED);
     }
 }
 
-void hf_latent_read_router(struct hf_json *j)
+void hf_latent_read_router(struct hf_json *j, const struct family *f)
 {
     struct source_params *p = &j->s->params;
+    bool third = strcmp(f->name, "deepseek_v3") == 0; /* its class has other defaults */
     const char *scores = hf_json_text(j, "scoring_func");
 
     if (scores != NULL && strcmp(scores, "sigmoid") == 0) {
@@ -86,7 +87,8 @@ void hf_latent_read_router(struct hf_json *j)
     if (hf_json_u32(j, "moe_layer_freq", 1) != 1) {
         refuse(j, "moe_layer_freq", "is not 1, the only value that can be packed");
     }
-    read_groups(j, hf_json_text(j, "topk_method"));
+    p->experts.scale = hf_json_float(j, "routed_scaling_factor", third ? 2.5f : 1.0f);
+    read_groups(j, hf_json_text(j, "topk_method"), third);
 }
 
 uint32_t hf_latent_shared_width(struct hf_json *j)

@@ -9,8 +9,8 @@
 /* Set the widths of heads, after family_set_params. Does nothing for other families. */
 void hf_latent_read(struct hf_json *j, struct hf_config *c);
 
-/* Set how experts are chosen, if the family leaves it to config.json. */
-void hf_latent_read_router(struct hf_json *j);
+/* Set how experts are chosen and scaled, if the family leaves it to config.json. */
+void hf_latent_read_router(struct hf_json *j, const struct family *f);
 
 /* The sum of the widths of a layer's shared experts. */
 uint32_t hf_latent_shared_width(struct hf_json *j);

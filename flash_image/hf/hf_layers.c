@@ -304,7 +304,7 @@ static void read_router(struct hf_json *j, const struct family *f)
 
     p->experts.scale = hf_json_float(j, "routed_scaling_factor", 1.0f);
     if (family_has(f, FAMILY_FREE_ROUTER)) {
-        hf_latent_read_router(j);
+        hf_latent_read_router(j, f);
     }
     if (p->experts.router == INGOT_ROUTER_SOFTMAX_CHOSEN) {
         return; /* the chosen experts' weights always sum to 1 */

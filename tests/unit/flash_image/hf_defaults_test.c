@@ -103,8 +103,25 @@ static void test_sparse_layers(void)
 }
 
 #define LATENT \
-    ",\"kv_lora_rank\":16,\"qk_rope_head_dim\":8,\"qk_nope_head_dim\":16,\"v_head_dim\":16," \
-    "\"n_routed_experts\":null"
+    ",\"kv_lora_rank\":16,\"qk_rope_head_dim\":8,\"qk_nope_head_dim\":16,\"v_head_dim\":16"
+
+#define ROUTED \
+    LATENT ",\"n_routed_experts\":32,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32"
+
+static void test_router(void)
+{
+    const struct source_params *p = &source.params;
+
+    OK(read_model("DeepseekV3", ROUTED) == ERR_OK && p->experts.scale == 2.5f &&
+           p->experts.groups == 8 && p->experts.groups_used == 4,
+       "DeepSeek-V3 has a scale of 2.5, and uses 4 of 8 groups: %s", source.error_message);
+    OK(read_model("DeepseekV3", ROUTED ",\"n_group\":1,\"routed_scaling_factor\":1") == ERR_OK &&
+           p->experts.scale == 1.0f && p->experts.groups <= 1,
+       "its config.json may have other values: %s", source.error_message);
+    OK(read_model("DeepseekV2", ROUTED) == ERR_OK && p->experts.scale == 1.0f &&
+           p->experts.groups <= 1,
+       "DeepSeek-V2 has neither: %s", source.error_message);
+}
 
 static void test_rotation(void)
 {
@@ -144,6 +161,7 @@ int main(void)
     test_window();
     test_scaling();
     test_sparse_layers();
+    test_router();
     test_rotation();
     return tap_done();
 }
