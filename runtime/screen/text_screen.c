@@ -191,12 +191,15 @@ static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
 /* Write a space; spaces at the edge are left out. */
 static void put_space(struct text_screen *t)
 {
+    uint16_t *end = &text_screen_changed(t, t->at.row)->end;
+
     if (t->at.column == t->columns) {
         begin_row(t, t->columns + 1);
         t->after_wrap = true;
         return;
     }
     if (t->after_wrap && t->at.column == 0) {
+        *end = (uint16_t)min_u32(*end + 1u, UINT16_MAX);
         return;
     }
     *cell_at(t, t->at.row, t->at.column) = cell_of(t, ' ');
@@ -237,12 +240,15 @@ static void end_line(struct text_screen *t)
  * continues another. */
 static void go_back(struct text_screen *t)
 {
-    uint32_t end = text_screen_changed(t, t->at.row)->end;
+    uint16_t *end = &text_screen_changed(t, t->at.row)->end;
 
     if (t->at.column != 0) {
         text_screen_go(t, t->at.row, (int64_t)t->at.column - 1);
-    } else if (end != 0 && t->at.row != 0) {
-        t->at = (struct text_place){ t->at.row - 1, end - 1 };
+    } else if (*end > t->columns + 1) {
+        --*end; /* one of several spaces that were left out */
+        t->after_wrap = true;
+    } else if (*end != 0 && t->at.row != 0) {
+        t->at = (struct text_place){ t->at.row - 1, *end - 1u };
         t->after_wrap = false;
         begin_word(t);
     }

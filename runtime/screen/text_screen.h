@@ -36,8 +36,8 @@ struct text_cell {
 /* Columns [from, to) of a row have to be drawn. */
 struct text_row {
     uint16_t from, to;
-    uint16_t end; /* if this row continues the row above: the column after that row's text, where a
-                   * space that was left out counts; else 0 */
+    uint16_t end; /* if this row continues the row above: the column after that row's text, where
+                   * spaces that were left out count; else 0 */
 };
 
 struct text_look {

@@ -223,6 +223,13 @@ static void test_take_back(void)
     put("xy z");
     OK(is(0, "> 3456789") && is(1, "xy z"), "text goes on from there");
     begin(10, 3);
+    take_back("> 34567890   b", 5);
+    OK(is(0, "> 3456789") && is(1, "") && at(0, 9), "so does each of several such spaces");
+    begin(10, 3);
+    take_back("> 34567890   b", 3);
+    put("  c");
+    OK(is(0, "> 34567890") && is(1, "c") && at(1, 1), "they are left out again");
+    begin(10, 3);
     take_back("> \346\227\245\346\227\245\346\227\245\346\227\245\346\227\245", 4);
     OK(is(0, "> \346\227\245\346\227\245\346\227\245") && is(1, "") && at(0, 8),
        "wide characters are taken back");
