@@ -1,7 +1,9 @@
 /* Spoken conversations: finding speech, sentences, sound at other rates and in files. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/voice/voice_listen.h"
 #include "host/voice/voice_speak.h"
@@ -143,9 +145,11 @@ static void test_rates(void)
 #endif
 }
 
+static char folder[] = "/tmp/ingot-voice-XXXXXX";
+
 static void test_files(void)
 {
-    static const char path[] = "/tmp/ingot-voice-test.wav";
+    char path[64];
     struct voice_sound s = { .rate = 22050 }, again;
     const char *error_message;
     uint8_t file[8192];
@@ -154,6 +158,7 @@ static void test_files(void)
     size_t n;
     FILE *in;
 
+    snprintf(path, sizeof path, "%s/sound.wav", folder);
     for (unsigned i = 0; i < 1000; i++) {
         int16_t value = (int16_t)(i * 61 - 30000);
 
@@ -199,17 +204,14 @@ static void test_files(void)
 /* A reply without any border, in pieces of three bytes: "cat" must get whole characters. */
 static void test_long_text(void)
 {
-    static const char file[] = "/tmp/ingot-voice-test.txt";
-    static struct voice_speak s = {
-        .tts = "cat >> /tmp/ingot-voice-test.txt; echo >> /tmp/ingot-voice-test.txt",
-        .play = "",
-        .folder = "/tmp",
-    };
-    char line[5000];
+    char file[64], tts[128], line[5000];
+    static struct voice_speak s = { .play = "", .folder = folder };
     size_t lines = 0, characters = 0;
     FILE *in;
 
-    remove(file);
+    snprintf(file, sizeof file, "%s/text", folder);
+    snprintf(tts, sizeof tts, "(cat; echo) >> %s", file);
+    s.tts = tts;
     OK(voice_speak_open(&s), "a voice is opened");
     for (unsigned i = 0; i < 2000; i++) {
         voice_speak_add(&s, "好", 3);
@@ -247,8 +249,10 @@ int main(void)
     test_listen();
     test_sentences();
     test_rates();
+    OK(mkdtemp(folder) != NULL, "a folder for files is made");
     test_files();
     test_long_text();
+    rmdir(folder);
     test_commands();
     return tap_done();
 }
