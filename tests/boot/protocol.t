@@ -338,6 +338,11 @@ for c in done:
         tap.ok(good, what, detail)
 with Line([*jobs["host"], "--grammar", "on", "--seed", "1"]) as k:
     kept = refused_settings(k)
+for most in (7, 8):
+    with Line([*jobs["host"], "--branches", str(most)]) as k:
+        full = [k.ask(conversation=f"room{i}", prompt="Hi", n=1) for i in range(most + 1)][-1]
+    tap.ok("no room" in of(full, "error")[0]["text"] and ("branches=8" in of(full, "error")[0]["text"]) == (most < 8),
+           f"of {most} conversations, a message offers branches=8 only if there are fewer", full)
 said = [[e["text"] for e in of(events, "text")] for events in kept]
 tap.ok("yes|no" in said[0][0] and all(s == said[0] for s in said) and [len(of(e, "error")) for e in kept] == [0, 1, 1, 1, 1],
        "a request with an error changes neither grammar nor options", kept)

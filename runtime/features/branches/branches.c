@@ -84,12 +84,16 @@ static unsigned count_kept(void *state, const struct chat *c)
 
 static const char *check(void *state, struct chat *c, const char *name)
 {
-    (void)state;
+    const struct chat_branches *b = state;
+
     switch (chat_branch_place(c, name)) {
     case ERR_OK: return NULL;
     case ERR_NO_SPACE:
-        return "there is no room for another conversation: /drop NAME frees one, /branches "
-               "lists them, branches=8 makes room for more";
+        return b->n < CHAT_BRANCHES_MOST
+                   ? "there is no room for another conversation: /drop NAME frees one, /branches "
+                     "lists them, branches=8 makes room for more"
+                   : "there is no room for another conversation: /drop NAME frees one, /branches "
+                     "lists them";
     default: return "a conversation has a name of up to 23 letters, digits, '-', '_' and '.'";
     }
 }
