@@ -129,7 +129,10 @@ def _open_serial(path, baud):
         import serial
     except ImportError:
         return _open_termios(path, baud)
-    port = serial.Serial(path, baud, xonxoff=True, exclusive=True, timeout=0)
+    try:
+        port = serial.Serial(path, baud, xonxoff=True, exclusive=True, timeout=0)
+    except (ValueError, OverflowError) as error:
+        raise IngotError("value", f"baud={baud}: {error}") from error
     return _Descriptor(port.fileno(), port.fileno(), port.close)
 
 

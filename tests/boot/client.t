@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 import tty
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
@@ -327,6 +328,17 @@ for line, says in (("tcp:127.0.0.1:70000", "the form is tcp:HOST:PORT"), ("http:
     tap.ok(done.returncode == 1 and done.stderr.startswith("ingot.py: ") and (says in done.stderr or "serial" in sys.modules), f"{line} gives an error", done)
 good, got = named("value", ingot._open_termios, os.ttyname(slave), 12345)
 tap.ok(good and "pyserial" in got[1], "a rate that termios does not know gives an error", got)
+
+
+def refusing(*_, **__):
+    """pyserial's Serial, with a rate that it cannot set."""
+    raise ValueError("Not a valid baudrate: -1")
+
+
+sys.modules["serial"] = types.SimpleNamespace(Serial=refusing)
+good, got = named("value", ingot._open, os.ttyname(slave), -1)
+tap.ok(good and "baud=-1" in got[1], "a rate that pyserial does not know gives an error", got)
+del sys.modules["serial"]
 # If a client of any kind connects while a board loads a model, the board continues to load.
 for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
     slow = Board(ARM64, FOLDER, name, CARD, words, pace=200000)
