@@ -423,6 +423,13 @@ static int run(int argc, char **argv)
     return exit_status(good);
 }
 
+/* Take a number of tokens; -1 means no limit, as 0 does. */
+static enum option_result set_tokens(void *arguments, const struct command_option *o,
+                                     const char *value)
+{
+    return command_take_number(arguments, o, strcmp(value, "-1") == 0 ? "0" : value);
+}
+
 #define FIELD(member) offsetof(struct arguments, member)
 
 static const struct command_option rows[] = {
@@ -462,8 +469,8 @@ static const struct command_option rows[] = {
       .letter = "-n",
       .value = "N",
       .takes = "a count of tokens",
-      .help = "longest reply in tokens (default 200; 0: until the model ends)",
-      .set = command_take_number,
+      .help = "longest reply in tokens (default 200; 0 or -1: until the model ends)",
+      .set = set_tokens,
       .field = FIELD(n) },
     { .name = "--baud",
       .value = "RATE",

@@ -148,6 +148,9 @@ status, out, err = voice(board.line, "--input", work("one.wav"), "--output", wor
 tap.ok(status == 1 and re.search(r"^ingot: unix:\S+: [^:]+: was the adapter pulled out\?$", err, re.M), "a board that is gone is named once", (status, out, err))
 board.kill()
 
+status, out, err = voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", STT, "--tts", TTS, "-n", "-1")
+tap.ok(status == 0 and "> What is 7 plus 8?" in out, "-n -1 is until the model ends, as for ingot run", (status, out, err))
+
 # Failures.
 open(work("none.wav"), "w", encoding="ascii").write("no sound")
 tone(work("quiet.wav"), [(2, 0)])
